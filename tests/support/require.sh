@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# For tests in shell:   . "$EZPROF_SOURCE_DIR/tests/support/require.sh"; require bpf interop
+
+require() {
+    "$EZPROF_TEST_BIN_DIR/require" "$@" || exit $?
+}
+
+skip() {
+    echo "SKIP: $*"
+    exit 77
+}
