@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The probes of provider `ezmsg`: the one list that feeds the probe macros, the semaphores, the
+ * attach table of the BPF side, the check of the ELF notes and the manual.
+ *
+ * EZ_PROBE_LIST(X) calls X(name, argument count, "arguments in order", "meaning"). Arguments are
+ * 64-bit and sit in the first integer argument registers of the platform's calling convention.
+ * `endpoint` is EZ_ENDPOINT_REF: generation << 32 | index in the process's registry.
+ *
+ * This order is ABI: it is the order of the semaphores and of EZ_PROBE_* numbers. Append only.
+ */
+#ifndef EZ_PROBE_LIST_H
+#define EZ_PROBE_LIST_H
+
+#define EZ_PROVIDER "ezmsg"
+
+/* clang-format off */
+#define EZ_PROBE_LIST(X) \
+	X(publish, 5, "endpoint, message_id, bytes, messages_total, topic", \
+	  "a publisher has handed a message to every channel") \
+	X(lease, 6, "endpoint, message_id, num_buffers, leases_total, topic, handle", \
+	  "a buffer is leased: to a channel (link) or queued for a subscriber (client)") \
+	X(free, 6, "endpoint, message_id, num_buffers, frees_total, bytes, handle", \
+	  "the lease of that message ends") \
+	X(callback_begin, 5, "endpoint, message_id, num_buffers, topic, handle", \
+	  "a subscriber has taken the message from its queue; user code runs next") \
+	X(callback_end, 5, "endpoint, message_id, num_buffers, topic, handle", \
+	  "user code is done with the message") \
+	X(backpressure_begin, 3, "endpoint, message_id, topic", \
+	  "a publisher starts to wait for a buffer or for a socket") \
+	X(backpressure_end, 3, "endpoint, message_id, topic", \
+	  "the publisher goes on") \
+	X(endpoint_open, 4, "endpoint, kind, topic, handle", \
+	  "an endpoint entered the registry") \
+	X(endpoint_close, 4, "endpoint, kind, topic, handle", \
+	  "an endpoint is about to leave the registry") \
+
+/*
+ * Names whose numbers and meaning are fixed, but for which no site exists yet: they follow the
+ * list above in the numbering, so that nothing moves when they come.
+ */
+#define EZ_PROBE_RESERVED_LIST(X) \
+	X(window, 4, "endpoint, bucket page, bytes in it, bucket id", \
+	  "a closed bucket is handed over") \
+	X(spans, 3, "endpoint, span page, spans in it", \
+	  "a batch of spans is handed over")
+/* clang-format on */
+
+enum ez_probe {
+#define EZ_PROBE_ENUM(name, nargs, args, meaning) EZ_PROBE_##name,
+	EZ_PROBE_LIST(EZ_PROBE_ENUM)
+	EZ_PROBE_SITES, /* probes that have a site */
+	EZ_PROBE_RESERVED_BASE_ = EZ_PROBE_SITES - 1,
+	EZ_PROBE_RESERVED_LIST(EZ_PROBE_ENUM)
+#undef EZ_PROBE_ENUM
+	EZ_PROBE_COUNT /* semaphores */
+};
+
+#endif
