@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libezmsg: publish and subscribe in an ezmsg graph from C, measurable from outside.
+ *
+ * A context is the process's tie to one graph server; it owns one background thread that serves
+ * all sockets. Publishers and subscribers are made in a context. A message is a value that Python
+ * peers can read: ez_publish_bytes() sends `bytes`, ez_publish_array() a numpy array.
+ *
+ * Conventions for all functions: 0 or a count on success, a negative errno on failure. Times are
+ * nanoseconds (`_ns`); a time-out of EZ_FOREVER never ends, 0 tries once. Strings are UTF-8 and
+ * copied. Destroy functions accept NULL. Unless said otherwise a function may be called from any
+ * thread, but not from a signal handler, and blocks only for as long as its time-out says.
+ *
+ * fork(): a child must not use its parent's objects; calls on them return -EOWNERDEAD. It makes a
+ * context of its own.
+ */
+#ifndef EZMSG_EZMSG_H
+#define EZMSG_EZMSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EZ_API __attribute__((visibility("default")))
+#define EZ_FOREVER INT64_MAX
+
+struct ez_context;
+struct ez_publisher;
+struct ez_subscriber;
+
+/* How a message reached this process. */
+enum ez_via { EZ_VIA_UNKNOWN = 0, EZ_VIA_LOCAL = 1, EZ_VIA_SHM = 2, EZ_VIA_TCP = 3 };
+
+/* What a message holds, as far as the runtime reads pickles. */
+enum ez_type {
+	EZ_TYPE_OTHER = 0, /* any other pickle: only the raw buffers are given */
+	EZ_TYPE_NONE,
+	EZ_TYPE_BOOL,
+	EZ_TYPE_INT,
+	EZ_TYPE_FLOAT,
+	EZ_TYPE_STR,
+	EZ_TYPE_BYTES,
+	EZ_TYPE_ARRAY,
+};
+
+struct ez_buffer {
+	const void *data;
+	size_t bytes;
+};
+
+/*
+ * A received message: a borrowed view, valid until ez_message_release(). Zero copy on local and
+ * shm; `buffers[0]` is the pickle, the others its out-of-band buffers.
+ */
+struct ez_message {
+	uint64_t id;	  /* per publisher, from 0 */
+	enum ez_via via;
+	enum ez_type type;
+	const void *data; /* bytes, str (not terminated) or the array's raw elements, else NULL */
+	size_t bytes;
+	int64_t integer;  /* bool, int */
+	double real;	  /* float */
+	const struct ez_buffer *buffers;
+	size_t num_buffers;
+	const char *topic; /* the publisher's */
+	void *internal[4]; /* the runtime's own */
+};
+
+/* ---- context ---- */
+
+/*
+ * Joins the graph server at `address` (host:port; NULL: EZMSG_GRAPHSERVER_ADDR, else
+ * 127.0.0.1:25978). No connection is made yet but for one check that a server greets there.
+ * Errors: -EINVAL address; -ECONNREFUSED, -ETIMEDOUT, ... no server; -EPROTO it is no ezmsg server.
+ */
+EZ_API int ez_context_create(const char *address, struct ez_context **ret_context);
+
+/* Destroys what is left in it, stops its thread. Not from a callback. */
+EZ_API void ez_context_destroy(struct ez_context *context);
+
+/* ---- publisher ---- */
+
+struct ez_publisher_options {
+	uint32_t num_buffers;  /* 0: 32. Messages that may be unreleased by the slowest subscriber */
+	uint64_t buffer_bytes; /* 0: 65536. Larger messages move the publisher to a larger segment */
+	bool force_tcp;	       /* never shm or local */
+	bool start_paused;
+	const char *host; /* NULL: 127.0.0.1. Where channels connect to */
+	uint16_t port;	  /* 0: the first free one from EZMSG_PUBLISHER_PORT_START on */
+};
+
+/* `options` may be NULL. Blocks until the graph server has registered it (at most 10 s). */
+EZ_API int ez_publisher_create(struct ez_context *context, const char *topic,
+			       const struct ez_publisher_options *options,
+			       struct ez_publisher **ret_publisher);
+EZ_API void ez_publisher_destroy(struct ez_publisher *publisher);
+
+/*
+ * Sends one message to every channel. Blocks while paused and while the buffer it needs is still
+ * leased: that is the backpressure. Any thread; calls on one publisher are served one by one.
+ * Errors: -ETIMEDOUT nothing was sent; -EPIPE the publisher is closed; -ENOMEM; -EMSGSIZE.
+ */
+EZ_API int ez_publish_bytes(struct ez_publisher *publisher, const void *data, size_t bytes,
+			    int64_t timeout_ns);
+
+/*
+ * A C-contiguous array: `dtype` is numpy's two-character kind and size ("f4", "f8", "i4", "i8",
+ * "u1", ...), `shape` its dimensions (1 to 32). -EINVAL: unknown dtype, or size overflow.
+ */
+EZ_API int ez_publish_array(struct ez_publisher *publisher, const char *dtype,
+			    const uint64_t *shape, size_t dimensions, const void *data,
+			    int64_t timeout_ns);
+
+/* A ready pickle and its out-of-band buffers, as they are: buffers[0] is the pickle. */
+EZ_API int ez_publish_buffers(struct ez_publisher *publisher, const struct ez_buffer *buffers,
+			      size_t num_buffers, int64_t timeout_ns);
+
+/* Messages sent so far and their marshalled bytes. Exact between two publishes. */
+EZ_API void ez_publisher_totals(const struct ez_publisher *publisher, uint64_t *ret_messages,
+				uint64_t *ret_bytes);
+/* Channels connected now, this process's own included. */
+EZ_API size_t ez_publisher_channels(const struct ez_publisher *publisher);
+/* Resume a start_paused publisher, or pause it, here only. */
+EZ_API int ez_publisher_pause(struct ez_publisher *publisher);
+EZ_API int ez_publisher_resume(struct ez_publisher *publisher);
+
+/* ---- subscriber ---- */
+
+/* Runs in a thread of the subscriber's own; the message is released when it returns. */
+typedef void (*ez_message_fn)(const struct ez_message *message, void *user);
+
+struct ez_subscriber_options {
+	const char *handle;	/* name in profiles; NULL: the topic */
+	const char *task;	/* optional second name, e.g. the function's */
+	ez_message_fn callback; /* NULL: use ez_receive() */
+	void *user;
+	bool leaky;	    /* drop the oldest unread message instead of holding up the publisher */
+	uint32_t max_queue; /* leaky: messages that may wait; 0: 1 */
+};
+
+/* `options` may be NULL. Blocks until all its channels are up (at most 10 s). */
+EZ_API int ez_subscriber_create(struct ez_context *context, const char *topic,
+				const struct ez_subscriber_options *options,
+				struct ez_subscriber **ret_subscriber);
+/* Wakes blocked receivers (-EPIPE). Unread messages are released. Not from its own callback. */
+EZ_API void ez_subscriber_destroy(struct ez_subscriber *subscriber);
+
+/*
+ * Takes the next message; each must be given back by ez_message_release(), in any order, by any
+ * thread. User code between the two is what a profile calls processing.
+ * Errors: -ETIMEDOUT; -EPIPE closed; -EINVAL it has a callback.
+ */
+EZ_API int ez_receive(struct ez_subscriber *subscriber, int64_t timeout_ns,
+		      struct ez_message *ret_message);
+EZ_API void ez_message_release(struct ez_message *message);
+
+/* Messages released so far, their bytes, and how many were dropped unread. */
+EZ_API void ez_subscriber_totals(const struct ez_subscriber *subscriber, uint64_t *ret_messages,
+				 uint64_t *ret_bytes, uint64_t *ret_drops);
+
+/* ---- graph ---- */
+
+/* Errors of all: -ELOOP the edge would close a cycle; -ETIMEDOUT; as ez_context_create(). */
+EZ_API int ez_connect(struct ez_context *context, const char *from_topic, const char *to_topic);
+EZ_API int ez_disconnect(struct ez_context *context, const char *from_topic,
+			 const char *to_topic);
+EZ_API int ez_pause(struct ez_context *context);
+EZ_API int ez_resume(struct ez_context *context);
+/* Pauses all publishers and returns when every message has been released. */
+EZ_API int ez_sync(struct ez_context *context, int64_t timeout_ns);
+
+/*
+ * Asks the graph server for a profile of the last `window_s` seconds: a JSON document, to be
+ * freed by the caller. -ENOTSUP: that server doesn't know PROFILE.
+ */
+EZ_API int ez_profile(struct ez_context *context, double window_s, char **ret_json);
+
+/* The library's version, "0.1.0". */
+EZ_API const char *ez_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
