@@ -4,7 +4,7 @@
 #   ezprof_add_program_test(NAME source.c... [LIBS lib...] [options])  any program; no label of its own
 #   ezprof_add_script_test(NAME SCRIPT file [options])                 .py by python3, .sh by sh, else as it is
 #
-# options: LABELS l...    unit, bpf, interop, e2e, slow
+# options: LABELS l...    unit, bpf, interop, e2e, slow, style
 #          TIMEOUT s      60 where not given
 #          ARGS a...      generator expressions are welcome: $<TARGET_FILE:ezprof>
 #          ENV K=V...
@@ -33,6 +33,7 @@ function(_ezprof_test_properties name)
 	endif()
 	list(REMOVE_DUPLICATES T_LABELS)
 	set(env
+		EZPROF_TEST_NAME=${name}
 		EZPROF_BIN_DIR=${CMAKE_BINARY_DIR}/bin
 		EZPROF_TEST_BIN_DIR=${EZPROF_TEST_BIN_DIR}
 		EZPROF_SOURCE_DIR=${CMAKE_SOURCE_DIR}
