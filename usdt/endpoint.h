@@ -41,7 +41,8 @@ static inline uint64_t ez_clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Brackets an update, its probe included; see struct ez_entry. Release order is enough: one writer. */
+/* Brackets an update, its probe included; see struct ez_entry. Release order is enough: one writer.
+ */
 static inline void ez_entry_begin(struct ez_entry *e)
 {
 	__atomic_store_n(&e->seq, e->seq + 1, __ATOMIC_RELAXED);

@@ -48,12 +48,11 @@
 
 enum ez_probe {
 #define EZ_PROBE_ENUM(name, nargs, args, meaning) EZ_PROBE_##name,
-	EZ_PROBE_LIST(EZ_PROBE_ENUM)
-	EZ_PROBE_SITES, /* probes that have a site */
+	EZ_PROBE_LIST(EZ_PROBE_ENUM) EZ_PROBE_SITES, /* probes that have a site */
 	EZ_PROBE_RESERVED_BASE_ = EZ_PROBE_SITES - 1,
 	EZ_PROBE_RESERVED_LIST(EZ_PROBE_ENUM)
 #undef EZ_PROBE_ENUM
-	EZ_PROBE_COUNT /* semaphores */
+		EZ_PROBE_COUNT /* semaphores */
 };
 
 #endif

@@ -64,7 +64,7 @@ struct ez_registry_note {
 	uint32_t version;
 	uint32_t reserved;
 	uint64_t registry; /* link-time address of struct ez_registry */
-	uint64_t base;     /* link-time address of _.stapsdt.base, as in a stapsdt note */
+	uint64_t base;	   /* link-time address of _.stapsdt.base, as in a stapsdt note */
 };
 
 /*
@@ -83,17 +83,18 @@ struct ez_registry_note {
  */
 struct ez_entry {
 	/* identity: constant while open */
-	uint32_t state;      /* enum ez_entry_state; written last at open */
+	uint32_t state;	     /* enum ez_entry_state; written last at open */
 	uint32_t generation; /* 1.. ; raised at each reuse, before anything else changes */
-	uint32_t kind;       /* enum ez_endpoint_kind */
+	uint32_t kind;	     /* enum ez_endpoint_kind */
 	uint32_t num_buffers;
 	uint64_t opened_ns;
 	uint64_t closed_ns;
-	uint8_t id[16]; /* own id, UUID byte order: publisher's, channel's (link: that channel's) or subscriber's */
+	uint8_t id[16]; /* own id, UUID byte order: publisher's, channel's (link: that channel's) or
+			   subscriber's */
 	uint8_t publisher_id[16];
-	uint8_t channel_id[16];    /* link, channel, client */
+	uint8_t channel_id[16];	   /* link, channel, client */
 	uint8_t subscriber_id[16]; /* client */
-	uint64_t topic;            /* addresses of NUL-terminated strings */
+	uint64_t topic;		   /* addresses of NUL-terminated strings */
 	uint64_t handle;
 	uint64_t task;
 	uint32_t topic_bytes; /* without the NUL */
@@ -102,8 +103,8 @@ struct ez_entry {
 	uint32_t peer_pid;     /* link: pid of the channel's process as it told; channel: 0 */
 	uint64_t lease_starts; /* address of uint64_t[num_buffers]: start of the lease, 0 = free;
 				  CLOCK_MONOTONIC_COARSE, so right to a kernel tick */
-	uint64_t page;         /* address of the page of buckets; 0: none */
-	uint32_t index;        /* own index, so that a probe needn't look for it */
+	uint64_t page;	       /* address of the page of buckets; 0: none */
+	uint32_t index;	       /* own index, so that a probe needn't look for it */
 	uint32_t reserved_identity;
 
 	/* counters: written under the endpoint's lock */
@@ -114,10 +115,10 @@ struct ez_entry {
 	uint64_t leases;
 	uint64_t frees;
 	uint64_t drops;
-	uint64_t unsized;          /* messages whose size is unknown: not in bytes */
-	uint64_t disconnect_frees; /* of frees: leases ended because the holder left */
-	uint64_t blocked_since_ns; /* publisher: start of the wait in progress */
-	uint64_t blocked_ns;       /* publisher: sum of the ended waits */
+	uint64_t unsized;	    /* messages whose size is unknown: not in bytes */
+	uint64_t disconnect_frees;  /* of frees: leases ended because the holder left */
+	uint64_t blocked_since_ns;  /* publisher: start of the wait in progress */
+	uint64_t blocked_ns;	    /* publisher: sum of the ended waits */
 	uint64_t callback_since_ns; /* client: reserved for the time-aware paths; 0 */
 	uint64_t reserved_counters[5];
 };
@@ -129,12 +130,14 @@ struct ez_registry {
 	uint32_t version;
 	uint32_t header_bytes; /* sizeof(struct ez_registry) */
 	uint32_t entry_bytes;  /* sizeof(struct ez_entry) */
-	uint32_t owner_pid;    /* in its own pid namespace; a copy in a forked child is void until reset */
-	uint32_t count;        /* entries in use so far: indices are < count */
+	uint32_t owner_pid;    /* in its own pid namespace; a copy in a forked child is void until
+				  reset */
+	uint32_t count;	       /* entries in use so far: indices are < count */
 	uint32_t dropped;      /* endpoints that found no room */
 	uint64_t changes;      /* raised at each open and close */
-	char graph_address[EZ_REGISTRY_ADDRESS_MAX]; /* host:port of the graph server in use, or "" */
-	uint64_t chunks[EZ_REGISTRY_CHUNKS];         /* addresses of struct ez_entry[64] */
+	char graph_address[EZ_REGISTRY_ADDRESS_MAX]; /* host:port of the graph server in use, or ""
+						      */
+	uint64_t chunks[EZ_REGISTRY_CHUNKS];	     /* addresses of struct ez_entry[64] */
 };
 _Static_assert(sizeof(struct ez_registry) == 40 + 128 + 8 * EZ_REGISTRY_CHUNKS, "registry is ABI");
 

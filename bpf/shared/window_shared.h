@@ -22,7 +22,7 @@ typedef uint64_t ez_u64;
 typedef uint32_t ez_u32;
 #endif
 
-#define EZ_BUCKET_SHIFT 27u /* ns: 134.2 ms a bucket */
+#define EZ_BUCKET_SHIFT 27u  /* ns: 134.2 ms a bucket */
 #define EZ_RING_BUCKETS 128u /* 17.2 s; windows up to 16 s need 120 + the current one */
 #define EZ_GROUP_SLOTS 16u   /* endpoints of a process share a look-up by index >> 4 */
 #define EZ_GROUP_SHIFT 4u
@@ -85,7 +85,7 @@ _Static_assert(sizeof(struct ez_sums) == 88, "shared with BPF");
 #define EZ_MAX_SHIFT 44u
 #define EZ_MAX_NS ((1ull << EZ_MAX_SHIFT) - 1)
 #define EZ_MAX_WORD(id, ns) ((ez_u64)(id) << EZ_MAX_SHIFT | ((ns) > EZ_MAX_NS ? EZ_MAX_NS : (ns)))
-#define EZ_MAX_IS_OF(word, id) ((word) >> EZ_MAX_SHIFT == ((id) & 0xfffff))
+#define EZ_MAX_IS_OF(word, id) ((word) >> EZ_MAX_SHIFT == ((id)&0xfffff))
 
 struct ez_note {
 	ez_u64 state;
@@ -117,12 +117,12 @@ _Static_assert(sizeof(struct ez_ring) <= 32768, "limit of a per-CPU value");
 
 /* Array `slots`, key = slot, mmapable: what is one per endpoint and not one per CPU. */
 struct ez_slot {
-	ez_u64 owner;            /* as in ez_ring, always ready */
-	ez_u64 first_total;      /* running number of the first accepted publish or free; 0: none */
-	ez_u64 last_total;       /* and of the newest one */
-	ez_u64 last_ns;          /* last publish or callback_begin */
+	ez_u64 owner;		 /* as in ez_ring, always ready */
+	ez_u64 first_total;	 /* running number of the first accepted publish or free; 0: none */
+	ez_u64 last_total;	 /* and of the newest one */
+	ez_u64 last_ns;		 /* last publish or callback_begin */
 	ez_u64 blocked_since_ns; /* wait in progress; 0: none */
-	ez_u64 unmatched;        /* intervals that could not be timed */
+	ez_u64 unmatched;	 /* intervals that could not be timed */
 	ez_u64 reserved[2];
 };
 _Static_assert(sizeof(struct ez_slot) == 64, "shared with BPF");

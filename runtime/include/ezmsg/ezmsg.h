@@ -57,13 +57,13 @@ struct ez_buffer {
  * shm; `buffers[0]` is the pickle, the others its out-of-band buffers.
  */
 struct ez_message {
-	uint64_t id;	  /* per publisher, from 0 */
+	uint64_t id; /* per publisher, from 0 */
 	enum ez_via via;
 	enum ez_type type;
 	const void *data; /* bytes, str (not terminated) or the array's raw elements, else NULL */
 	size_t bytes;
-	int64_t integer;  /* bool, int */
-	double real;	  /* float */
+	int64_t integer; /* bool, int */
+	double real;	 /* float */
 	const struct ez_buffer *buffers;
 	size_t num_buffers;
 	const char *topic; /* the publisher's */
@@ -85,9 +85,10 @@ EZ_API void ez_context_destroy(struct ez_context *context);
 /* ---- publisher ---- */
 
 struct ez_publisher_options {
-	uint32_t num_buffers;  /* 0: 32. Messages that may be unreleased by the slowest subscriber */
-	uint64_t buffer_bytes; /* 0: 65536. Larger messages move the publisher to a larger segment */
-	bool force_tcp;	       /* never shm or local */
+	uint32_t num_buffers; /* 0: 32. Messages that may be unreleased by the slowest subscriber */
+	uint64_t
+		buffer_bytes; /* 0: 65536. Larger messages move the publisher to a larger segment */
+	bool force_tcp;	      /* never shm or local */
 	bool start_paused;
 	const char *host; /* NULL: 127.0.0.1. Where channels connect to */
 	uint16_t port;	  /* 0: the first free one from EZMSG_PUBLISHER_PORT_START on */
@@ -166,8 +167,7 @@ EZ_API void ez_subscriber_totals(const struct ez_subscriber *subscriber, uint64_
 
 /* Errors of all: -ELOOP the edge would close a cycle; -ETIMEDOUT; as ez_context_create(). */
 EZ_API int ez_connect(struct ez_context *context, const char *from_topic, const char *to_topic);
-EZ_API int ez_disconnect(struct ez_context *context, const char *from_topic,
-			 const char *to_topic);
+EZ_API int ez_disconnect(struct ez_context *context, const char *from_topic, const char *to_topic);
 EZ_API int ez_pause(struct ez_context *context);
 EZ_API int ez_resume(struct ez_context *context);
 /* Pauses all publishers and returns when every message has been released. */
