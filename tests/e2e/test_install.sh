@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+# An installed tree works from where it is: any prefix, and also after having been moved.
+. "$EZPROF_SOURCE_DIR/tests/support/require.sh"
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fail() {
+    echo "FAIL: $*"
+    exit 1
+}
+
+cmake --install "$EZPROF_BUILD_DIR" --prefix "$folder/first" >"$folder/log" 2>&1 || {
+    cat "$folder/log"
+    fail "cmake --install"
+}
+mv "$folder/first" "$folder/moved away"
+prefix="$folder/moved away"
+
+for program in "$@"; do
+    path=$prefix/bin/$program
+    [ -x "$path" ] || fail "$program isn't installed"
+    said=$(env -i "$path" --version </dev/null) || fail "$program --version: exit status $?"
+    case $said in
+    *"$EZPROF_TEST_VERSION"*) echo "$said" ;;
+    *) fail "$program --version said: $said" ;;
+    esac
+    if readelf -d "$path" | grep -E 'R(UN)?PATH' | grep -F "$EZPROF_BUILD_DIR"; then
+        fail "$program looks for libraries in the build folder"
+    fi
+done
+
+for page in man1/ezprof.1 man1/ezprof-graphserver.1 man5/ezprof-json.5 man7/ezprof-probes.7 man8/ezprof-bpf.8; do
+    [ -s "$prefix/share/man/$page" ] || fail "no manual page $page"
+done
+
+# An application outside of the tree: shared, static, and C++.
+cat >"$folder/application.c" <<'END'
+#include <ezmsg/ezmsg.h>
+#include <stdio.h>
+int main(void)
+{
+	return puts(ez_version()) < 0;
+}
+END
+pc=$(find "$prefix" -name ezmsg.pc)
+[ -n "$pc" ] || fail "no ezmsg.pc"
+# pkg-config quotes the blank in the path for a shell: hence eval.
+flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs ezmsg)
+library=$(dirname "$(find "$prefix" -name libezmsg.so)")
+soname=$(readelf -d "$library/libezmsg.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+[ -e "$library/$soname" ] || fail "SONAME $soname names no installed file"
+if [ -n "${EZPROF_TEST_SANITIZE:-}" ]; then
+    exit 0 # an application would have to be built with the sanitizer too
+fi
+for build in "${CC:-cc}" "${CXX:-c++} -x c++"; do
+    eval "$build \"\$folder/application.c\" $(printf '%s' "-o \"\$folder/application\"") -x none $flags"
+    LD_LIBRARY_PATH=$library "$folder/application" | grep -qx "$EZPROF_TEST_VERSION" || fail "$build, shared"
+done
+"${CC:-cc}" "$folder/application.c" -I"$prefix/include" "$library/libezmsg.a" -lpthread -o "$folder/application"
+"$folder/application" | grep -qx "$EZPROF_TEST_VERSION" || fail "static"
+
+# In the library's surface nothing but the documented names, and no other library but libc's.
+alien=$(nm -D --defined-only "$library/libezmsg.so" | awk '{print $3}' | grep -v '^ez_' || true)
+[ -z "$alien" ] || fail "libezmsg.so exports $alien"
+needed=$(readelf -d "$library/libezmsg.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libpthread|libm|ld-linux.*)\.so' || true)
+[ -z "$needed" ] || fail "libezmsg.so needs $needed"
+echo "installed, moved, and used"
