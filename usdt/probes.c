@@ -11,7 +11,8 @@ volatile uint16_t ez_probe_semaphores[(EZ_PROBE_COUNT + 3) & ~3]
 	__attribute__((visibility("hidden"), aligned(8), used, section(".probes"))) = {0};
 
 #if EZ_PROBES
-/* Never inlined or cloned: each copy would be one more site. Never left out: a list has no holes. */
+/* Never inlined or cloned: each copy would be one more site. Never left out: a list has no holes.
+ */
 #if defined(__clang__)
 #define EZ_SITE __attribute__((noinline, used))
 #else

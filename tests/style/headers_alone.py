@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""headers_alone.py --includes A:B FOLDER... -- COMPILER FLAG...
+"""headers_alone.py --includes=A:B FOLDER... -- COMPILER FLAG...
 
 Compiles each header below the folders by itself, and once more on top of itself, which shows
 a missing include guard.
@@ -17,7 +17,7 @@ def headers_below(folder):
 
 def main():
     split = sys.argv.index("--")
-    includes, folders = sys.argv[2], sys.argv[3:split]
+    includes, folders = sys.argv[1].removeprefix("--includes="), sys.argv[2:split]
     command = sys.argv[split + 1:] + [f"-I{path}" for path in includes.split(":") if path]
     headers = [header for folder in folders for header in headers_below(folder)]
     failed = []
