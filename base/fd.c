@@ -99,8 +99,8 @@ int ez_fd_listen(const char *host, uint16_t port, int backlog, uint16_t *ret_por
 }
 
 /*
- * A connect to a free port of the ephemeral range can meet itself (simultaneous open): to the caller
- * that would look like a listener that echoes.
+ * A connect to a free port of the ephemeral range can meet itself (simultaneous open): to the
+ * caller that would look like a listener that echoes.
  */
 static bool connected_to_itself(int fd)
 {
@@ -174,7 +174,8 @@ int ez_fd_accept(int listen_fd, bool nonblock)
 
 	if (fd < 0)
 		return -errno;
-	/* Fails on a unix socket, where it isn't needed, and where the peer is gone, which the first read tells. */
+	/* Fails on a unix socket, where it isn't needed, and where the peer is gone, which the
+	 * first read tells. */
 	ez_fd_nodelay(fd);
 	return fd;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sockets the way this project wants them: close-on-exec, no Nagle delay, no SIGPIPE, every wait with a
- * deadline. The descriptors are in blocking mode unless a function says otherwise; read_full and
- * write_full work in either mode. Any thread; negative errno.
+ * Sockets the way this project wants them: close-on-exec, no Nagle delay, no SIGPIPE, every wait
+ * with a deadline. The descriptors are in blocking mode unless a function says otherwise; read_full
+ * and write_full work in either mode. Any thread; negative errno.
  */
 #ifndef EZ_FD_H
 #define EZ_FD_H
@@ -14,17 +14,18 @@
 #include "clock.h"
 
 /*
- * Listens on host (name or literal; the first of its addresses that works) and port (0 = any free one).
- * Returns the descriptor, owned by the caller; ret_port is the port in use. -EADDRINUSE if it is taken,
- * -EADDRNOTAVAIL if the host is unknown or isn't ours. SO_REUSEADDR is set only with a given port.
+ * Listens on host (name or literal; the first of its addresses that works) and port (0 = any free
+ * one). Returns the descriptor, owned by the caller; ret_port is the port in use. -EADDRINUSE if it
+ * is taken, -EADDRNOTAVAIL if the host is unknown or isn't ours. SO_REUSEADDR is set only with a
+ * given port.
  */
 int ez_fd_listen(const char *host, uint16_t port, int backlog, uint16_t *ret_port);
 
 /*
  * Connects to host and port, trying all addresses of the host, until deadline_ns for all of them
- * together. Returns the descriptor, owned by the caller, or the error of the last address; -ETIMEDOUT,
- * -ECONNREFUSED, -EADDRNOTAVAIL (unknown host) are the usual ones. Resolving a name that isn't a literal
- * may take longer than the deadline.
+ * together. Returns the descriptor, owned by the caller, or the error of the last address;
+ * -ETIMEDOUT, -ECONNREFUSED, -EADDRNOTAVAIL (unknown host) are the usual ones. Resolving a name
+ * that isn't a literal may take longer than the deadline.
  */
 int ez_fd_connect(const char *host, uint16_t port, ez_mono_ns_t deadline_ns);
 
@@ -41,11 +42,13 @@ int ez_fd_close(int fd);
 int ez_fd_wait_readable(int fd, ez_mono_ns_t deadline_ns);
 int ez_fd_wait_writable(int fd, ez_mono_ns_t deadline_ns);
 
-/* Exactly n bytes of a socket: 0; -ETIMEDOUT; -ENODATA if the peer closed before the first one, -ECONNRESET if amid them. */
+/* Exactly n bytes of a socket: 0; -ETIMEDOUT; -ENODATA if the peer closed before the first one,
+ * -ECONNRESET if amid them. */
 int ez_fd_read_full(int fd, void *data, size_t n, ez_mono_ns_t deadline_ns);
 int ez_fd_write_full(int fd, const void *data, size_t n, ez_mono_ns_t deadline_ns);
 
-/* Numeric host of the peer (IPv4 form for an IPv4-mapped address), out at least EZ_HOST_BYTES (parse.h). */
+/* Numeric host of the peer (IPv4 form for an IPv4-mapped address), out at least EZ_HOST_BYTES
+ * (parse.h). */
 int ez_fd_peer_host(int fd, char *out, size_t out_bytes);
 
 int ez_fd_local_port(int fd, uint16_t *ret_port);

@@ -15,8 +15,8 @@ static const struct {
 	const char *name;
 	const char *journal;
 } levels[] = {
-	[EZ_LOG_OFF] = {"off", ""},	  [EZ_LOG_ERROR] = {"error", "<3>"},
-	[EZ_LOG_WARN] = {"warn", "<4>"},  [EZ_LOG_INFO] = {"info", "<6>"},
+	[EZ_LOG_OFF] = {"off", ""},	   [EZ_LOG_ERROR] = {"error", "<3>"},
+	[EZ_LOG_WARN] = {"warn", "<4>"},   [EZ_LOG_INFO] = {"info", "<6>"},
 	[EZ_LOG_DEBUG] = {"debug", "<7>"},
 };
 
@@ -24,7 +24,8 @@ static enum ez_log_level log_level = EZ_LOG_OFF;
 static const char *log_program;
 static bool log_to_journal;
 
-/* JOURNAL_STREAM is "device:inode" of the stream that the journal reads; it is inherited, so compare. */
+/* JOURNAL_STREAM is "device:inode" of the stream that the journal reads; it is inherited, so
+ * compare. */
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -79,7 +80,8 @@ void ez_log(enum ez_log_level level, const char *format, ...)
 	va_end(args);
 	if (n > 0)
 		used += (size_t)n < sizeof(line) - used ? (size_t)n : sizeof(line) - used - 1;
-	/* Texts may carry bytes of other processes: a line stays one line, and no escape sequence gets through. */
+	/* Texts may carry bytes of other processes: a line stays one line, and no escape sequence
+	 * gets through. */
 	for (size_t i = 0; i < used; i++)
 		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
 			line[i] = '?';

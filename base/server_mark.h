@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The mark that our graph server leaves on its machine: a file "server-<port>" with the line
- * "pid=<pid> start=<field 22 of /proc/pid/stat> netns=<inode of /proc/self/ns/net>". Programs of this project
- * know by it, without a byte of traffic, that the server on a loopback port is ours and may be asked
- * for more than a Python one. It lies in the first of /run/ezprof (root), /run/user/UID/ezprof and
- * /tmp/ezprof-UID that the server can use. A mark counts only if a trusted user owns it, the process
- * still lives (same start time) and its network is the reader's.
+ * "pid=<pid> start=<field 22 of /proc/pid/stat> netns=<inode of /proc/self/ns/net>". Programs of
+ * this project know by it, without a byte of traffic, that the server on a loopback port is ours
+ * and may be asked for more than a Python one. It lies in the first of /run/ezprof (root),
+ * /run/user/UID/ezprof and /tmp/ezprof-UID that the server can use. A mark counts only if a trusted
+ * user owns it, the process still lives (same start time) and its network is the reader's.
  */
 #ifndef EZ_SERVER_MARK_H
 #define EZ_SERVER_MARK_H
@@ -26,12 +26,14 @@ struct ez_server_mark {
  */
 int ez_server_mark_write(uint16_t port, char **ret_path);
 
-/* Removes our mark and frees path; NULL is fine. Leaves a mark alone that another process wrote since. */
+/* Removes our mark and frees path; NULL is fine. Leaves a mark alone that another process wrote
+ * since. */
 void ez_server_mark_remove(char *path);
 
 /*
  * 1 if a valid mark names this port, 0 if none does, negative errno if that could not be found out.
- * Trusted are root, the own user, SUDO_UID where root asks, and the n further uids (may be NULL, 0).
+ * Trusted are root, the own user, SUDO_UID where root asks, and the n further uids (may be NULL,
+ * 0).
  */
 int ez_server_mark_find(uint16_t port, const uid_t *uids, size_t n);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A growable byte buffer with a limit. Everything that encodes (frames, JSON, pickles) appends to one.
- * The first failure sticks: later appends do nothing, and the caller asks once, at the end. One thread.
+ * A growable byte buffer with a limit. Everything that encodes (frames, JSON, pickles) appends to
+ * one. The first failure sticks: later appends do nothing, and the caller asks once, at the end.
+ * One thread.
  */
 #ifndef EZ_BUFFER_H
 #define EZ_BUFFER_H
@@ -35,7 +36,8 @@ void ez_buffer_append_text(struct ez_buffer *buffer, const char *text);
 /* Takes the first n bytes away, n <= len. */
 void ez_buffer_consume(struct ez_buffer *buffer, size_t n);
 
-/* The bytes, zero-terminated, now the caller's to free(); the buffer is empty then. NULL on a sticky error. */
+/* The bytes, zero-terminated, now the caller's to free(); the buffer is empty then. NULL on a
+ * sticky error. */
 char *ez_buffer_steal(struct ez_buffer *buffer, size_t *ret_len);
 
 #endif

@@ -5,7 +5,7 @@ const char *ez_command_name(uint8_t command)
 {
 	switch (command) {
 #define EZ_COMMAND_CASE(name, value) \
-	case value:                  \
+	case value: \
 		return #name;
 		EZ_COMMANDS(EZ_COMMAND_CASE)
 #undef EZ_COMMAND_CASE

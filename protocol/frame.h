@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The encodings of the wire: u8, u64 (little-endian) and str (u64 length + bytes). The reader walks over what
- * has arrived so far and says -EAGAIN when a value isn't complete: the caller then waits for more
- * bytes and parses the message again from its first byte, which is cheap because strings are borrowed,
- * not copied. A length is judged before it is believed. One thread per reader.
+ * The encodings of the wire: u8, u64 (little-endian) and str (u64 length + bytes). The reader walks
+ * over what has arrived so far and says -EAGAIN when a value isn't complete: the caller then waits
+ * for more bytes and parses the message again from its first byte, which is cheap because strings
+ * are borrowed, not copied. A length is judged before it is believed. One thread per reader.
  */
 #ifndef EZ_FRAME_H
 #define EZ_FRAME_H
@@ -27,7 +27,8 @@ struct ez_reader {
 
 void ez_reader_init(struct ez_reader *reader, const void *data, size_t len);
 
-/* Each: 0; -EAGAIN = not all there yet; -EMSGSIZE = the length is over max. ret_ is written on success only. */
+/* Each: 0; -EAGAIN = not all there yet; -EMSGSIZE = the length is over max. ret_ is written on
+ * success only. */
 int ez_read_u8(struct ez_reader *reader, uint8_t *ret_value);
 int ez_read_u64(struct ez_reader *reader, uint64_t *ret_value);
 int ez_read_str(struct ez_reader *reader, size_t max, struct ez_str *ret_str);

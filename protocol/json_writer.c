@@ -69,14 +69,19 @@ void ez_json_array_end(struct ez_json *json)
 }
 
 /*
- * The code point at data, and how many bytes it took; REPLACEMENT and 1 for a byte that begins no valid
- * sequence (overlong forms, surrogates and values over 10ffff included).
+ * The code point at data, and how many bytes it took; REPLACEMENT and 1 for a byte that begins no
+ * valid sequence (overlong forms, surrogates and values over 10ffff included).
  */
 static size_t decode_utf8(const uint8_t *data, size_t len, uint32_t *ret_code)
 {
 	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
 	uint8_t first = data[0];
-	size_t n = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+	size_t n = first < 0x80	  ? 1
+		   : first < 0xc2 ? 0
+		   : first < 0xe0 ? 2
+		   : first < 0xf0 ? 3
+		   : first < 0xf5 ? 4
+				  : 0;
 	uint32_t code;
 
 	*ret_code = REPLACEMENT;
@@ -184,8 +189,9 @@ void ez_json_i64(struct ez_json *json, int64_t value)
 }
 
 /*
- * The fewest significant digits of value (> 0) that read back the same, and the exponent of the first.
- * printf and strtod use the same decimal point whatever the locale, and only digits are taken over.
+ * The fewest significant digits of value (> 0) that read back the same, and the exponent of the
+ * first. printf and strtod use the same decimal point whatever the locale, and only digits are
+ * taken over.
  */
 static size_t shortest_digits(double value, char digits[DOUBLE_DIGITS_MAX + 1], int *ret_exponent)
 {

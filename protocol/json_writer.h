@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes JSON into a bounded buffer, token by token, in the format of Python's json.dumps: ", " and ": "
- * between tokens, ASCII only. Strings may hold any bytes; what isn't valid UTF-8 becomes U+FFFD. Numbers
- * don't depend on the locale; doubles are the shortest text that reads back the same, always with a
- * point or an exponent ("0.0"). One thread.
+ * Writes JSON into a bounded buffer, token by token, in the format of Python's json.dumps: ", " and
+ * ": " between tokens, ASCII only. Strings may hold any bytes; what isn't valid UTF-8 becomes
+ * U+FFFD. Numbers don't depend on the locale; doubles are the shortest text that reads back the
+ * same, always with a point or an exponent ("0.0"). One thread.
  */
 #ifndef EZ_JSON_WRITER_H
 #define EZ_JSON_WRITER_H
@@ -36,7 +36,8 @@ void ez_json_str(struct ez_json *json, const char *text); /* NULL = null */
 void ez_json_str_n(struct ez_json *json, const char *data, size_t len);
 void ez_json_u64(struct ez_json *json, uint64_t value);
 void ez_json_i64(struct ez_json *json, int64_t value);
-void ez_json_f64(struct ez_json *json, double value); /* nan and infinities, which JSON lacks, = null */
+void ez_json_f64(struct ez_json *json,
+		 double value); /* nan and infinities, which JSON lacks, = null */
 void ez_json_bool(struct ez_json *json, bool value);
 void ez_json_null(struct ez_json *json);
 

@@ -73,7 +73,8 @@ int ez_message_size(const struct iovec *buffers, size_t n, size_t *ret_bytes)
 	return 0;
 }
 
-int ez_message_write_header(void *to, size_t room, uint64_t msg_id, const struct iovec *buffers, size_t n)
+int ez_message_write_header(void *to, size_t room, uint64_t msg_id, const struct iovec *buffers,
+			    size_t n)
 {
 	uint8_t *p = to;
 

@@ -58,7 +58,8 @@ static size_t int_body(int64_t value, uint8_t body[16])
 		ez_store_u64(body + 2, (uint64_t)value);
 		/* As few bytes as keep the sign. */
 		for (width = 8; width > 1; width--)
-			if ((value >> (8 * (width - 1) - 1)) != 0 && (value >> (8 * (width - 1) - 1)) != -1)
+			if ((value >> (8 * (width - 1) - 1)) != 0 &&
+			    (value >> (8 * (width - 1) - 1)) != -1)
 				break;
 		body[1] = (uint8_t)width;
 		return 2 + width;
@@ -87,7 +88,8 @@ void ez_pickle_f64(struct ez_buffer *out, double value)
 }
 
 /* One text opcode of the fitting width, in a frame where CPython has one. */
-static void put_text_pickle(struct ez_buffer *out, const uint8_t opcodes[3], const void *data, size_t len)
+static void put_text_pickle(struct ez_buffer *out, const uint8_t opcodes[3], const void *data,
+			    size_t len)
 {
 	int width = len < 256 ? 1 : len <= UINT32_MAX ? 4 : 8;
 
@@ -117,7 +119,12 @@ static bool is_utf8(const uint8_t *p, size_t len)
 
 	while (i < len) {
 		uint8_t first = p[i];
-		size_t n = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+		size_t n = first < 0x80	  ? 1
+			   : first < 0xc2 ? 0
+			   : first < 0xe0 ? 2
+			   : first < 0xf0 ? 3
+			   : first < 0xf5 ? 4
+					  : 0;
 
 		if (n == 0 || n > len - i)
 			return false;
@@ -135,7 +142,8 @@ static bool is_utf8(const uint8_t *p, size_t len)
 
 int ez_pickle_str(struct ez_buffer *out, const char *data, size_t len)
 {
-	static const uint8_t opcodes[] = {EZ_OP_SHORT_BINUNICODE, EZ_OP_BINUNICODE, EZ_OP_BINUNICODE8};
+	static const uint8_t opcodes[] = {EZ_OP_SHORT_BINUNICODE, EZ_OP_BINUNICODE,
+					  EZ_OP_BINUNICODE8};
 
 	if (!is_utf8((const uint8_t *)data, len))
 		return -EILSEQ;
@@ -148,7 +156,11 @@ uint32_t ez_dtype_bytes(const char *dtype)
 	static const struct {
 		char kind;
 		const char *sizes;
-	} kinds[] = {{'b', " 1 "}, {'i', " 1 2 4 8 "}, {'u', " 1 2 4 8 "}, {'f', " 2 4 8 16 "}, {'c', " 8 16 32 "}};
+	} kinds[] = {{'b', " 1 "},
+		     {'i', " 1 2 4 8 "},
+		     {'u', " 1 2 4 8 "},
+		     {'f', " 2 4 8 16 "},
+		     {'c', " 8 16 32 "}};
 	char wanted[8];
 
 	if (strnlen(dtype, 5) < 3 || strnlen(dtype, 5) > 4 || !strchr("<>|", dtype[0]))
@@ -162,7 +174,8 @@ uint32_t ez_dtype_bytes(const char *dtype)
 		/* Byte order is '|' for single bytes and for nothing else. */
 		if ((dtype[0] == '|') != (strcmp(dtype + 2, "1") == 0))
 			return 0;
-		return dtype[3] ? (uint32_t)(10 * (dtype[2] - '0') + dtype[3] - '0') : (uint32_t)(dtype[2] - '0');
+		return dtype[3] ? (uint32_t)(10 * (dtype[2] - '0') + dtype[3] - '0')
+				: (uint32_t)(dtype[2] - '0');
 	}
 	return 0;
 }
@@ -195,7 +208,8 @@ static void put_opcodes(struct ez_buffer *out, const char *opcodes, size_t n)
 
 static void put_shape(struct ez_buffer *out, const struct ez_ndarray *array)
 {
-	static const uint8_t tuples[] = {EZ_OP_EMPTY_TUPLE, EZ_OP_TUPLE1, EZ_OP_TUPLE2, EZ_OP_TUPLE3};
+	static const uint8_t tuples[] = {EZ_OP_EMPTY_TUPLE, EZ_OP_TUPLE1, EZ_OP_TUPLE2,
+					 EZ_OP_TUPLE3};
 	uint8_t body[16];
 
 	if (array->n_dims > 3)
@@ -276,7 +290,8 @@ static int read_array(const struct ez_node *root, struct ez_ndarray *ret_array)
 	if (!ez_node_is_global(root->callee, "numpy.core.numeric", "_frombuffer") &&
 	    !ez_node_is_global(root->callee, "numpy._core.numeric", "_frombuffer"))
 		return -ENOTSUP;
-	if (args->n_items != 4 || args->items[0]->kind != EZ_NODE_BUFFER || args->items[0]->integer != 0)
+	if (args->n_items != 4 || args->items[0]->kind != EZ_NODE_BUFFER ||
+	    args->items[0]->integer != 0)
 		return -ENOTSUP;
 	err = read_dtype(args->items[1], array.dtype);
 	shape = args->items[2];

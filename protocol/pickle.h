@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Payloads that a Python process can receive: pickles (protocol 5) of None, bool, int, float, str, bytes
- * and of numpy arrays whose data travels as an out-of-band buffer. The reader recognises exactly these;
- * it never calls or imports what a pickle names. Any thread.
+ * Payloads that a Python process can receive: pickles (protocol 5) of None, bool, int, float, str,
+ * bytes and of numpy arrays whose data travels as an out-of-band buffer. The reader recognises
+ * exactly these; it never calls or imports what a pickle names. Any thread.
  */
 #ifndef EZ_PICKLE_H
 #define EZ_PICKLE_H
@@ -18,11 +18,12 @@
 
 /* A numpy array without its data, which is the message's next buffer. */
 struct ez_ndarray {
-	char dtype[8];			/* byte order, kind, item size: "<f4", "|b1", ">i8", "<c16" */
+	char dtype[8]; /* byte order, kind, item size: "<f4", "|b1", ">i8", "<c16" */
 	bool fortran_order;
-	uint32_t n_dims;		/* 0 to EZ_NDIM_MAX */
+	uint32_t n_dims; /* 0 to EZ_NDIM_MAX */
 	uint64_t shape[EZ_NDIM_MAX];
-	uint64_t data_bytes;		/* product of shape x item size; filled in by the reader, not needed by the writer */
+	uint64_t data_bytes; /* product of shape x item size; filled in by the reader, not needed by
+				the writer */
 };
 
 enum ez_value_type {
@@ -53,11 +54,12 @@ void ez_pickle_i64(struct ez_buffer *out, int64_t value);
 void ez_pickle_f64(struct ez_buffer *out, double value);
 void ez_pickle_bytes(struct ez_buffer *out, const void *data, size_t len);
 
-/* -EILSEQ, nothing written, unless data is valid UTF-8 (a Python receiver would drop the link); else 0. */
+/* -EILSEQ, nothing written, unless data is valid UTF-8 (a Python receiver would drop the link);
+ * else 0. */
 int ez_pickle_str(struct ez_buffer *out, const char *data, size_t len);
 
-/* The pickle of an array, to be followed by its data as the message's next buffer. -EINVAL for a dtype or
- * shape that isn't one; else 0. */
+/* The pickle of an array, to be followed by its data as the message's next buffer. -EINVAL for a
+ * dtype or shape that isn't one; else 0. */
 int ez_pickle_ndarray(struct ez_buffer *out, const struct ez_ndarray *array);
 
 /* The item size of a dtype text, 0 if it isn't one that is supported (kinds b i u f c). */

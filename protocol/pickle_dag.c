@@ -87,7 +87,8 @@ static void put_global(struct ez_buffer *out, const char *module, const char *na
 	ez_put_u8(out, EZ_OP_STACK_GLOBAL);
 }
 
-static void put_successors(struct ez_buffer *out, const struct ez_dag *dag, const struct ez_dag_topic *topic)
+static void put_successors(struct ez_buffer *out, const struct ez_dag *dag,
+			   const struct ez_dag_topic *topic)
 {
 	ez_put_u8(out, EZ_OP_EMPTY_SET);
 	if (!topic->n_successors)
@@ -142,7 +143,8 @@ static const struct ez_node *graph_of(const struct ez_node *root)
 		return NULL;
 	if (graph->kind == EZ_NODE_DICT)
 		return graph;
-	if (graph->kind == EZ_NODE_CALL && ez_node_is_global(graph->callee, "collections", "defaultdict"))
+	if (graph->kind == EZ_NODE_CALL &&
+	    ez_node_is_global(graph->callee, "collections", "defaultdict"))
 		return graph;
 	return NULL;
 }
@@ -194,15 +196,16 @@ static size_t index_of(const struct ez_str *names, size_t n, const struct ez_nod
 	return (size_t)(found - names);
 }
 
-static int build_dag(const struct ez_node *graph, const struct ez_str *names, size_t n, struct ez_dag **ret_dag)
+static int build_dag(const struct ez_node *graph, const struct ez_str *names, size_t n,
+		     struct ez_dag **ret_dag)
 {
 	struct ez_dag *dag = ez_dag_new(n);
 	int err = dag ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < n; i++)
-		err = memchr(names[i].data, '\0', names[i].len) ?
-			      -EBADMSG :
-			      ez_dag_set_name(dag, i, names[i].data, names[i].len);
+		err = memchr(names[i].data, '\0', names[i].len)
+			      ? -EBADMSG
+			      : ez_dag_set_name(dag, i, names[i].data, names[i].len);
 	for (size_t i = 0; !err && i < graph->n_items; i += 2) {
 		const struct ez_node *set = graph->items[i + 1];
 		size_t from = index_of(names, n, graph->items[i]);
@@ -234,7 +237,8 @@ int ez_pickle_read_dag(const void *data, size_t len, struct ez_dag **ret_dag)
 		err = (int)n;
 	} else {
 		names = calloc((size_t)n + 1, sizeof(*names));
-		err = names ? build_dag(graph, names, collect_names(graph, names), ret_dag) : -ENOMEM;
+		err = names ? build_dag(graph, names, collect_names(graph, names), ret_dag)
+			    : -ENOMEM;
 	}
 	free(names);
 	ez_pickle_tree_free(tree);

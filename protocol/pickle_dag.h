@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The graph of topics as the answer to DAG carries it: a pickled ezmsg.core.dag.DAG. Written in the form that
- * all releases of ezmsg read; read in the forms that all of them write.
+ * The graph of topics as the answer to DAG carries it: a pickled ezmsg.core.dag.DAG. Written in the
+ * form that all releases of ezmsg read; read in the forms that all of them write.
  */
 #ifndef EZ_PICKLE_DAG_H
 #define EZ_PICKLE_DAG_H
@@ -23,7 +23,8 @@ struct ez_dag {
 	size_t n_topics;
 };
 
-/* Room for n topics without names and successors, to be filled in; NULL without memory. Bears n = 0. */
+/* Room for n topics without names and successors, to be filled in; NULL without memory. Bears n =
+ * 0. */
 struct ez_dag *ez_dag_new(size_t n_topics);
 
 /* Copies a name / appends a successor: 0 or -ENOMEM. */
@@ -34,7 +35,8 @@ void ez_dag_free(struct ez_dag *dag); /* NULL is fine */
 
 void ez_pickle_dag(struct ez_buffer *out, const struct ez_dag *dag);
 
-/* 0; -EBADMSG = malformed or not a DAG; -ENOTSUP, -EMSGSIZE, -ENOMEM. The topics come sorted by name. */
+/* 0; -EBADMSG = malformed or not a DAG; -ENOTSUP, -EMSGSIZE, -ENOMEM. The topics come sorted by
+ * name. */
 int ez_pickle_read_dag(const void *data, size_t len, struct ez_dag **ret_dag);
 
 #endif

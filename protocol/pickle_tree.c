@@ -155,7 +155,8 @@ static int op_tuple(struct ez_pickle_tree *tree, size_t n, enum ez_node_kind kin
 	return err ? err : list_push(&tree->stack, node);
 }
 
-/* n values, or those above the mark, go into the container below them: APPEND(S), SETITEM(S), ADDITEMS. */
+/* n values, or those above the mark, go into the container below them: APPEND(S), SETITEM(S),
+ * ADDITEMS. */
 static int op_fill(struct ez_pickle_tree *tree, size_t n, size_t multiple)
 {
 	struct ez_node *container;
@@ -419,7 +420,7 @@ static int play(struct ez_pickle_tree *tree, uint8_t opcode)
 
 	switch (opcode) {
 #define EZ_PLAY(name, code, statement) \
-	case code:                     \
+	case code: \
 		return statement;
 		EZ_PICKLE_OPCODES(EZ_PLAY)
 #undef EZ_PLAY
@@ -428,7 +429,8 @@ static int play(struct ez_pickle_tree *tree, uint8_t opcode)
 	}
 }
 
-int ez_pickle_tree_parse(const void *data, size_t len, size_t max_nodes, struct ez_pickle_tree **ret_tree)
+int ez_pickle_tree_parse(const void *data, size_t len, size_t max_nodes,
+			 struct ez_pickle_tree **ret_tree)
 {
 	struct ez_pickle_tree *tree = calloc(1, sizeof(*tree));
 	int err = 0;

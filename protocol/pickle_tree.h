@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pickle as a tree of plain nodes. The opcodes are played on a stack, but what would import, call or build
- * becomes a node that says so, for a reader to recognise; nothing is ever executed. Memory is bounded by
- * max_nodes, time by the length of the pickle. Nodes may be shared and, in a hostile pickle, contain
- * themselves: walk by the expected shape, never recursively without a limit.
+ * A pickle as a tree of plain nodes. The opcodes are played on a stack, but what would import, call
+ * or build becomes a node that says so, for a reader to recognise; nothing is ever executed. Memory
+ * is bounded by max_nodes, time by the length of the pickle. Nodes may be shared and, in a hostile
+ * pickle, contain themselves: walk by the expected shape, never recursively without a limit.
  */
 #ifndef EZ_PICKLE_TREE_H
 #define EZ_PICKLE_TREE_H
@@ -27,7 +27,8 @@ enum ez_node_kind {
 	EZ_NODE_SET,	/* items */
 	EZ_NODE_DICT,	/* items: key, value, key, value ... */
 	EZ_NODE_GLOBAL, /* text = module, name */
-	EZ_NODE_CALL,	/* callee(*args): REDUCE, or NEWOBJ (is_new); state, items if it was filled afterwards */
+	EZ_NODE_CALL,	/* callee(*args): REDUCE, or NEWOBJ (is_new); state, items if it was filled
+			   afterwards */
 	EZ_NODE_BUFFER, /* integer: which out-of-band buffer */
 };
 
@@ -50,8 +51,10 @@ struct ez_node {
 
 struct ez_pickle_tree;
 
-/* Parses a pickle, which must stay valid as long as the tree. 0, -EBADMSG, -ENOTSUP (opcode), -EMSGSIZE (nodes), -ENOMEM. */
-int ez_pickle_tree_parse(const void *data, size_t len, size_t max_nodes, struct ez_pickle_tree **ret_tree);
+/* Parses a pickle, which must stay valid as long as the tree. 0, -EBADMSG, -ENOTSUP (opcode),
+ * -EMSGSIZE (nodes), -ENOMEM. */
+int ez_pickle_tree_parse(const void *data, size_t len, size_t max_nodes,
+			 struct ez_pickle_tree **ret_tree);
 
 const struct ez_node *ez_pickle_tree_root(const struct ez_pickle_tree *tree);
 

@@ -63,7 +63,8 @@ void ez_request_profile(struct ez_buffer *out, uint64_t window_ms)
 }
 
 /* The JSON object of a HELLO or a mark, as a str of the wire. */
-static void put_identity(struct ez_buffer *out, const char *type, const char *program, const char *role)
+static void put_identity(struct ez_buffer *out, const char *type, const char *program,
+			 const char *role)
 {
 	struct ez_buffer text;
 	struct utsname machine;

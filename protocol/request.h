@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What clients send to a graph server, one function per request, appended to a buffer. Pure; the answers
- * are parsed with frame.h.
+ * What clients send to a graph server, one function per request, appended to a buffer. Pure; the
+ * answers are parsed with frame.h.
  */
 #ifndef EZ_REQUEST_H
 #define EZ_REQUEST_H
@@ -12,7 +12,7 @@
 
 /* Limits on strings of the wire; a peer that announces more is refused. */
 #define EZ_TOPIC_BYTES_MAX 4096
-#define EZ_NAME_BYTES_MAX 256	/* ids, addresses, segment names, versions */
+#define EZ_NAME_BYTES_MAX 256	      /* ids, addresses, segment names, versions */
 #define EZ_UPDATE_BYTES_MAX (4 << 20) /* a list of some 110,000 publishers */
 #define EZ_DAG_BYTES_MAX (64 << 20)
 #define EZ_PROFILE_BYTES_MAX (64 << 20)
@@ -29,7 +29,8 @@ void ez_request_profile(struct ez_buffer *out, uint64_t window_ms);
 /* HELLO: who we are. role is "agent", "client" or "probe"; the pid is the caller's. */
 void ez_request_hello(struct ez_buffer *out, const char *program, const char *role);
 
-/* The mark on a publisher or channel link of ours (unsolicited PROFILE_DATA): the server may ask this link. */
+/* The mark on a publisher or channel link of ours (unsolicited PROFILE_DATA): the server may ask
+ * this link. */
 void ez_request_link_mark(struct ez_buffer *out, const char *program);
 
 #endif

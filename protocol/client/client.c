@@ -24,7 +24,8 @@ int ez_client_ping(const struct ez_address *address, ez_mono_ns_t deadline_ns, c
 }
 
 /* Opens a connection and sends the request, which is freed in any case. Returns the descriptor. */
-static int send_request(const struct ez_address *address, struct ez_buffer *request, ez_mono_ns_t deadline_ns)
+static int send_request(const struct ez_address *address, struct ez_buffer *request,
+			ez_mono_ns_t deadline_ns)
 {
 	int fd = ez_greeting_open(address, deadline_ns, NULL);
 	int err = fd < 0 ? fd : ez_link_send(fd, request, deadline_ns);
@@ -36,7 +37,8 @@ static int send_request(const struct ez_address *address, struct ez_buffer *requ
 }
 
 /* Sends a request that is answered by one byte: COMPLETE, or CYCLIC. */
-static int ask_for_byte(const struct ez_address *address, struct ez_buffer *request, ez_mono_ns_t deadline_ns)
+static int ask_for_byte(const struct ez_address *address, struct ez_buffer *request,
+			ez_mono_ns_t deadline_ns)
 {
 	uint8_t answer;
 	int fd = send_request(address, request, deadline_ns);
@@ -71,7 +73,8 @@ int ez_client_disconnect(const struct ez_address *address, const char *from, con
 	return ask_for_byte(address, &request, deadline_ns);
 }
 
-/* A one-byte command without an answer: returns once the server has read it and closed the connection. */
+/* A one-byte command without an answer: returns once the server has read it and closed the
+ * connection. */
 static int send_command(const struct ez_address *address, uint8_t command, ez_mono_ns_t deadline_ns)
 {
 	struct ez_buffer request;
@@ -114,7 +117,8 @@ int ez_client_sync(const struct ez_address *address, ez_mono_ns_t deadline_ns)
 	return ask_for_byte(address, &request, deadline_ns);
 }
 
-int ez_client_dag(const struct ez_address *address, ez_mono_ns_t deadline_ns, struct ez_dag **ret_dag)
+int ez_client_dag(const struct ez_address *address, ez_mono_ns_t deadline_ns,
+		  struct ez_dag **ret_dag)
 {
 	struct ez_buffer request;
 	char *pickle = NULL;

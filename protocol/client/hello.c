@@ -52,8 +52,8 @@ bool ez_address_is_loopback(const struct ez_address *address)
 	       strcasecmp(address->host, "localhost") == 0;
 }
 
-int ez_hello_is_ours(const struct ez_address *address, const char *program, const uid_t *uids, size_t n_uids,
-		     ez_mono_ns_t deadline_ns)
+int ez_hello_is_ours(const struct ez_address *address, const char *program, const uid_t *uids,
+		     size_t n_uids, ez_mono_ns_t deadline_ns)
 {
 	const char *wish = getenv(EZ_HELLO_VARIABLE);
 	bool always = wish && strcmp(wish, "1") == 0;

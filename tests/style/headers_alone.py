@@ -11,7 +11,9 @@ import sys
 
 def headers_below(folder):
     for root, folders, files in os.walk(folder):
-        folders.sort()
+        # A folder with a target of its own is checked with that target's include folders.
+        folders[:] = sorted(f for f in folders
+                            if not os.path.exists(os.path.join(root, f, "CMakeLists.txt")))
         yield from (os.path.join(root, name) for name in sorted(files) if name.endswith(".h"))
 
 
