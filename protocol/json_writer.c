@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "json_writer.h"
 
+#include "utf8.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPLACEMENT 0xfffdu
 #define DOUBLE_DIGITS_MAX 17
 
 void ez_json_init(struct ez_json *json, struct ez_buffer *out)
@@ -68,37 +69,6 @@ void ez_json_array_end(struct ez_json *json)
 	close_container(json, "]");
 }
 
-/*
- * The code point at data, and how many bytes it took; REPLACEMENT and 1 for a byte that begins no
- * valid sequence (overlong forms, surrogates and values over 10ffff included).
- */
-static size_t decode_utf8(const uint8_t *data, size_t len, uint32_t *ret_code)
-{
-	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-	uint8_t first = data[0];
-	size_t n = first < 0x80	  ? 1
-		   : first < 0xc2 ? 0
-		   : first < 0xe0 ? 2
-		   : first < 0xf0 ? 3
-		   : first < 0xf5 ? 4
-				  : 0;
-	uint32_t code;
-
-	*ret_code = REPLACEMENT;
-	if (n == 0 || n > len)
-		return 1;
-	code = n == 1 ? first : first & (0x7fu >> n);
-	for (size_t i = 1; i < n; i++) {
-		if ((data[i] & 0xc0) != 0x80)
-			return 1;
-		code = code << 6 | (data[i] & 0x3fu);
-	}
-	if (code < smallest[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 1;
-	*ret_code = code;
-	return n;
-}
-
 static void put_escaped(struct ez_buffer *out, uint32_t code)
 {
 	static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
@@ -137,7 +107,7 @@ static void put_string(struct ez_buffer *out, const char *text, size_t len)
 		ez_buffer_append(out, data + i, run - i);
 		i = run;
 		if (i < len) {
-			i += decode_utf8(data + i, len - i, &code);
+			i += ez_utf8_decode(data + i, len - i, &code);
 			put_escaped(out, code);
 		}
 	}

@@ -6,6 +6,7 @@
 
 #include "pickle_opcodes.h"
 #include "pickle_tree.h"
+#include "utf8.h"
 
 #define VALUE_NODES_MAX 256
 #define FRAME_BYTES_MIN 4     /* CPython frames nothing shorter, */
@@ -113,39 +114,12 @@ void ez_pickle_bytes(struct ez_buffer *out, const void *data, size_t len)
 	put_text_pickle(out, opcodes, data, len);
 }
 
-static bool is_utf8(const uint8_t *p, size_t len)
-{
-	size_t i = 0;
-
-	while (i < len) {
-		uint8_t first = p[i];
-		size_t n = first < 0x80	  ? 1
-			   : first < 0xc2 ? 0
-			   : first < 0xe0 ? 2
-			   : first < 0xf0 ? 3
-			   : first < 0xf5 ? 4
-					  : 0;
-
-		if (n == 0 || n > len - i)
-			return false;
-		for (size_t k = 1; k < n; k++)
-			if ((p[i + k] & 0xc0) != 0x80)
-				return false;
-		/* Overlong forms, surrogates, values over 10ffff. */
-		if ((first == 0xe0 && p[i + 1] < 0xa0) || (first == 0xed && p[i + 1] > 0x9f) ||
-		    (first == 0xf0 && p[i + 1] < 0x90) || (first == 0xf4 && p[i + 1] > 0x8f))
-			return false;
-		i += n;
-	}
-	return true;
-}
-
 int ez_pickle_str(struct ez_buffer *out, const char *data, size_t len)
 {
 	static const uint8_t opcodes[] = {EZ_OP_SHORT_BINUNICODE, EZ_OP_BINUNICODE,
 					  EZ_OP_BINUNICODE8};
 
-	if (!is_utf8((const uint8_t *)data, len))
+	if (!ez_utf8_is_valid(data, len))
 		return -EILSEQ;
 	put_text_pickle(out, opcodes, data, len);
 	return 0;

@@ -29,17 +29,17 @@
 	X(TUPLE1, 0x85, op_tuple(tree, 1, EZ_NODE_TUPLE)) \
 	X(TUPLE2, 0x86, op_tuple(tree, 2, EZ_NODE_TUPLE)) \
 	X(TUPLE3, 0x87, op_tuple(tree, 3, EZ_NODE_TUPLE)) \
-	X(EMPTY_LIST, 0x5d, push_new(tree, EZ_NODE_LIST, &node)) \
+	X(EMPTY_LIST, 0x5d, ez_pickle_push_new(tree, EZ_NODE_LIST, &node)) \
 	X(APPEND, 0x61, op_fill(tree, 1, 1)) \
 	X(APPENDS, 0x65, op_fill(tree, MARK, 1)) \
-	X(EMPTY_DICT, 0x7d, push_new(tree, EZ_NODE_DICT, &node)) \
+	X(EMPTY_DICT, 0x7d, ez_pickle_push_new(tree, EZ_NODE_DICT, &node)) \
 	X(SETITEM, 0x73, op_fill(tree, 2, 2)) \
 	X(SETITEMS, 0x75, op_fill(tree, MARK, 2)) \
-	X(EMPTY_SET, 0x8f, push_new(tree, EZ_NODE_SET, &node)) \
+	X(EMPTY_SET, 0x8f, ez_pickle_push_new(tree, EZ_NODE_SET, &node)) \
 	X(ADDITEMS, 0x90, op_fill(tree, MARK, 1)) \
 	X(FROZENSET, 0x91, op_tuple(tree, MARK, EZ_NODE_SET)) \
-	X(MARK_OBJECT, 0x28, push_mark(tree)) \
-	X(POP, 0x30, pop(tree, &node)) \
+	X(MARK_OBJECT, 0x28, ez_pickle_push_mark(tree)) \
+	X(POP, 0x30, ez_pickle_pop(tree, &node)) \
 	X(POP_MARK, 0x31, op_pop_mark(tree)) \
 	X(MEMOIZE, 0x94, op_put(tree, 0)) \
 	X(BINPUT, 0x71, op_put(tree, 1)) \
