@@ -30,10 +30,11 @@ typedef uint32_t ez_u32;
 /* clang-format off */
 /* Intervals of an endpoint; the numbers are indices of n[] and sum_ns[]. */
 #define EZ_INTERVAL_LIST(X) \
-	X(PUB_LEASE, 0)      /* link: lease to free */ \
+	X(PUB_LEASE, 0)      /* reserved: a broadcast's lease to its last free */ \
 	X(PUB_BLOCKED, 1)    /* publisher: backpressure_begin to backpressure_end */ \
 	X(PUB_GAP, 2)        /* publisher: publish to publish */ \
 	X(PUB_SERIALISE, 3)  /* reserved */ \
+	X(LINK_LEASE, 3)     /* link: lease to free; as a client's, since a hit doesn't tell the kind */ \
 	X(SUB_QUEUE, 0)      /* client: lease to callback_begin */ \
 	X(SUB_PROCESSING, 1) /* client: callback_begin to callback_end */ \
 	X(SUB_GAP, 2)        /* client: callback_begin to callback_begin */ \
@@ -52,7 +53,7 @@ typedef uint32_t ez_u32;
 	X(UNMATCHED_BLOCKED, "unmatched_blocked", "ends of a wait whose begin was not seen: not timed") \
 	X(NEGATIVE, "negative", "intervals that end before they begin: dropped") \
 	X(MAX_RACE, "max_race", "a maximum given up after too many collisions") \
-	X(NOTE_RACE, "note_race", "notes given up to another program on the same CPU")
+	X(NOTE_RACE, "note_race", "a bucket's beginning noted by another program on the same CPU")
 /* clang-format on */
 
 #define EZ_WINDOW_ENUM_INTERVAL(name, value) EZ_##name = value,
@@ -86,6 +87,9 @@ _Static_assert(sizeof(struct ez_sums) == 88, "shared with BPF");
 #define EZ_MAX_NS ((1ull << EZ_MAX_SHIFT) - 1)
 #define EZ_MAX_WORD(id, ns) ((ez_u64)(id) << EZ_MAX_SHIFT | ((ns) > EZ_MAX_NS ? EZ_MAX_NS : (ns)))
 #define EZ_MAX_IS_OF(word, id) ((word) >> EZ_MAX_SHIFT == ((id)&0xfffff))
+/* The word is of a later bucket (the 20 bits wrap after 39 hours). 0 is of none. */
+#define EZ_MAX_IS_LATER(word, id) \
+	((word) != 0 && ((((word) >> EZ_MAX_SHIFT) - (id)) & 0xfffff) - 1 < 0x7ffff)
 
 struct ez_note {
 	ez_u64 state;
@@ -97,14 +101,15 @@ _Static_assert(sizeof(struct ez_note) == 136, "shared with BPF");
 
 /*
  * Per-CPU array `rings`, key = slot. `owner` says whose the sums are: EZ_OWNER_READY(epoch,
- * generation); `base` is the sums as they were when that owner's first hit came on this CPU, so
- * what counts is sums - base. Claimed and filled like a note.
+ * generation); `base` is the sums as they were when that owner's first hit came on this CPU, in
+ * bucket `base_id`, so what counts is sums - base. Claimed and filled like a note. Notes of
+ * `base_id` and before tell of earlier owners.
  */
 struct ez_ring {
 	ez_u64 owner;
 	struct ez_sums base;
 	struct ez_sums sums;
-	ez_u64 reserved;
+	ez_u64 base_id;
 	struct ez_note notes[EZ_RING_BUCKETS];
 };
 _Static_assert(sizeof(struct ez_ring) == 192 + 128 * 136, "shared with BPF");
@@ -135,6 +140,17 @@ struct ez_lease {
 	ez_u64 owner;
 };
 _Static_assert(sizeof(struct ez_lease) == 32, "shared with BPF");
+
+/* Per-CPU array `counters`, one value. */
+#define EZ_COUNTERS 16u
+struct ez_counters {
+	ez_u64 hits[EZ_COUNTERS];   /* by enum ez_probe */
+	ez_u64 losses[EZ_COUNTERS]; /* by enum ez_loss */
+};
+_Static_assert(EZ_LOSS_COUNT <= EZ_COUNTERS, "room for every loss");
+
+/* No index of an endpoint reaches this (EZ_REGISTRY_ENTRIES_MAX). */
+#define EZ_ENDPOINTS_MAX 16384u
 
 /* Hash `groups`. The file number is the agent's, one per instrumented file. */
 struct ez_group_key {

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The maps and settings of maps.bpf.h, and the licence that the kernel asks for. */
+#include "maps.bpf.h"
+
+struct ez_groups_map groups SEC(".maps");
+struct ez_free_groups_map free_groups SEC(".maps");
+struct ez_targets_map targets SEC(".maps");
+struct ez_rings_map rings SEC(".maps");
+struct ez_slots_map slots SEC(".maps");
+struct ez_leases_map leases SEC(".maps");
+struct ez_counters_map counters SEC(".maps");
+
+const volatile __u32 lease_stride = 64;
+__u64 last_epoch = 0;
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
