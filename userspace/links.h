@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Links between the BPF program and the probe sites of one object file. Closing the returned file
+ * descriptors detaches; the kernel then lowers the semaphores itself.
+ */
+#ifndef EZPROF_LINKS_H
+#define EZPROF_LINKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One link per file with uprobe_multi, one per site with perf_event. */
+#define EZPROF_LINKS_MAX 64u
+
+struct ezprof_link_site {
+	uint64_t offset, semaphore_offset, cookie;
+};
+
+struct ezprof_link_request {
+	int program_fd;
+	bool uprobe_multi;
+	int object_fd; /* any regular file; its path is not used */
+	pid_t pid;     /* 0: every process */
+	uint32_t site_count;
+	struct ezprof_link_site sites[EZPROF_LINKS_MAX];
+};
+
+/*
+ * All sites or none. The caller owns the descriptors. Any thread.
+ * Errors: -ESRCH no such process; -EPERM, -EACCES (see privileges.h); -EINVAL a site that is no
+ * one-byte nop, or no site at all; those of bpf() and perf_event_open().
+ */
+int ezprof_links_create(const struct ezprof_link_request *request,
+			int ret_fds[static EZPROF_LINKS_MAX], uint32_t *ret_count);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The BPF programs and maps in the kernel, sized for what will be measured. Maps can't grow once
+ * privileges are gone, so room is made in advance.
+ */
+#ifndef EZPROF_LOADER_H
+#define EZPROF_LOADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel_features.h"
+#include "privileges.h"
+
+struct ezprof_bpf;
+
+struct ezprof_bpf_options {
+	uint32_t endpoints_found; /* room is made for twice as many, at least 64 */
+	uint32_t endpoints_max;	  /* --max-endpoints; 0: from endpoints_found */
+	uint32_t buffers_max;	  /* largest num_buffers found; leases beyond are counted as lost */
+	bool perf_event;	  /* don't use uprobe_multi, even where the kernel has it */
+	bool run_stats;		  /* let the kernel measure the time programs take */
+};
+
+/*
+ * Loads and starts nothing: programs run once something is attached. Needs CAP_BPF and CAP_PERFMON.
+ * RLIMIT_MEMLOCK is left alone: BPF memory isn't accounted to it any more.
+ * ret_refusal (may be NULL) is filled where the error is a refusal (-EPERM, -EACCES).
+ */
+int ezprof_bpf_load(const struct ezprof_bpf_options *options, struct ezprof_bpf **ret_bpf,
+		    struct ezprof_refusal *ret_refusal);
+
+/* Closes programs and maps. NULL is ignored. */
+void ezprof_bpf_free(struct ezprof_bpf *bpf);
+
+int ezprof_bpf_program_fd(const struct ezprof_bpf *bpf);
+/* How programs must be attached: true: uprobe_multi, false: perf_event. */
+bool ezprof_bpf_uprobe_multi(const struct ezprof_bpf *bpf);
+/* Links may carry a pid filter. */
+bool ezprof_bpf_pid_filter(const struct ezprof_bpf *bpf);
+uint32_t ezprof_bpf_endpoints_max(const struct ezprof_bpf *bpf);
+uint64_t ezprof_bpf_map_bytes(const struct ezprof_bpf *bpf);
+
+/* Needed by links and by the map reader. */
+struct ezprof_bpf_fds {
+	int groups, free_groups, targets, rings, slots, leases, counters;
+};
+const struct ezprof_bpf_fds *ezprof_bpf_map_fds(const struct ezprof_bpf *bpf);
+
+#endif
