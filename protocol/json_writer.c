@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -169,7 +170,8 @@ static size_t shortest_digits(double value, char digits[DOUBLE_DIGITS_MAX + 1], 
 	const char *p = text;
 	size_t n = 0;
 
-	for (int precision = 14; precision < DOUBLE_DIGITS_MAX; precision++) {
+	/* 15 digits hold every shorter form too, except of subnormals, which have fewer to give. */
+	for (int precision = value < DBL_MIN ? 0 : 14; precision < DOUBLE_DIGITS_MAX; precision++) {
 		snprintf(text, sizeof(text), "%.*e", precision, value);
 		if (strtod(text, NULL) == value)
 			break;

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The server's mark: found while its process lives, and not believed otherwise. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fd.h"
+#include "server_mark.h"
+
+/* A port that nobody else has while fd is open, so that two runs don't meet. */
+static uint16_t own_port(int *ret_fd)
+{
+	uint16_t port;
+
+	*ret_fd = ez_fd_listen("127.0.0.1", 0, 1, &port);
+	assert_true(*ret_fd >= 0);
+	return port;
+}
+
+static bool is_listed(uint16_t port, pid_t pid)
+{
+	struct ez_server_mark marks[256];
+	int n = ez_server_mark_list(NULL, 0, marks, 256);
+
+	for (int i = 0; i < n; i++)
+		if (marks[i].port == port && marks[i].pid == pid && marks[i].owner == geteuid())
+			return true;
+	return false;
+}
+
+static void test_life(void **state)
+{
+	char *path, *again;
+	int fd;
+	uint16_t port = own_port(&fd);
+
+	(void)state;
+	assert_int_equal(ez_server_mark_find(port, NULL, 0), 0);
+	assert_int_equal(ez_server_mark_write(port, &path), 0);
+	assert_int_equal(ez_server_mark_find(port, NULL, 0), 1);
+	assert_true(is_listed(port, getpid()));
+	assert_int_equal(ez_server_mark_write(port, &again), 0);
+	assert_string_equal(path, again);
+	ez_server_mark_remove(again);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(ez_server_mark_find(port, NULL, 0), 0);
+	assert_false(is_listed(port, getpid()));
+	ez_server_mark_remove(path);
+	ez_server_mark_remove(NULL);
+	ez_fd_close(fd);
+}
+
+static void test_dead_process(void **state)
+{
+	int fd, status;
+	uint16_t port = own_port(&fd);
+	char path[200], *mine;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		_exit(ez_server_mark_write(port, &mine) == 0 ? 0 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(ez_server_mark_find(port, NULL, 0), 0);
+	/* A successor takes the place of what a killed server left behind. */
+	assert_int_equal(ez_server_mark_write(port, &mine), 0);
+	assert_int_equal(ez_server_mark_find(port, NULL, 0), 1);
+	snprintf(path, sizeof(path), "%s", mine);
+	ez_server_mark_remove(mine);
+	assert_int_equal(access(path, F_OK), -1);
+	ez_fd_close(fd);
+}
+
+static void overwrite(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void test_forged(void **state)
+{
+	static const char *const lines[] = {"",
+					    "pid=1\n",
+					    "pid=1 start=0 netns=0\n",
+					    "pid= start= netns=\n",
+					    "pid=99999999999999999999999 start=1 netns=1\n",
+					    "\n",
+					    NULL};
+	char line[128], *path;
+	int fd;
+	uint16_t port = own_port(&fd);
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(ez_server_mark_write(port, &path), 0);
+	f = fopen(path, "r");
+	assert_non_null(fgets(line, sizeof(line), f));
+	fclose(f);
+	for (int i = 0; lines[i]; i++) {
+		overwrite(path, lines[i]);
+		assert_int_equal(ez_server_mark_find(port, NULL, 0), 0);
+	}
+	overwrite(path, line);
+	assert_int_equal(ez_server_mark_find(port, NULL, 0), 1);
+	/* Right in every word, but the folder's user isn't trusted to say so. */
+	if (geteuid() == 0 && chown(path, 54321, 54321) == 0) {
+		const uid_t trusted = 54321;
+
+		assert_int_equal(ez_server_mark_find(port, NULL, 0), 0);
+		assert_int_equal(ez_server_mark_find(port, &trusted, 1), 1);
+		assert_int_equal(chown(path, 0, 0), 0);
+	}
+	ez_server_mark_remove(path);
+	ez_fd_close(fd);
+}
+
+static void test_other_user(void **state)
+{
+	int fd, status;
+	uint16_t port = own_port(&fd);
+	char folder[64];
+	pid_t child;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	child = fork();
+	if (child == 0) {
+		char *path;
+		struct stat st;
+		bool ok;
+
+		if (setgid(54322) < 0 || setuid(54322) < 0)
+			_exit(2);
+		ok = ez_server_mark_write(port, &path) == 0 &&
+		     ez_server_mark_find(port, NULL, 0) == 1 &&
+		     strncmp(path, "/tmp/ezprof-54322/", 18) == 0 &&
+		     stat("/tmp/ezprof-54322", &st) == 0 && (st.st_mode & 0777) == 0700;
+		ez_server_mark_remove(path);
+		_exit(ok ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	snprintf(folder, sizeof(folder), "/tmp/ezprof-%d", 54322);
+	rmdir(folder);
+	assert_int_equal(status, 0);
+	ez_fd_close(fd);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_life),
+		cmocka_unit_test(test_dead_process),
+		cmocka_unit_test(test_forged),
+		cmocka_unit_test(test_other_user),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
