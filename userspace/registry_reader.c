@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What makes a reading consistent: two copies of an entry, one after the other, that are equal and
+ * whose seq is even. Counters only grow, so whatever is equal in both was so all the time between
+ * the end of the first copy and the start of the second, and seq says that no update was under
+ * way then, whatever order the copies were made in.
+ */
+#include "registry_reader.h"
+#include "text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Copies of a busy entry that are tried before it counts as unstable; about 1.5 us each. */
+#define TRIES 64
+/* What one reading may read, and what the strings that are kept may take. */
+#define WORK_BYTES_MAX (64u << 20)
+#define NAMES_BYTES_MAX (16u << 20)
+#define ENTRY_BYTES_MAX 4096u
+
+struct names {
+	uint32_t generation; /* 0: none */
+	char *topic;
+	char *handle;
+	char *task;
+};
+
+struct ezprof_registry_reader {
+	struct ezprof_registry_place place;
+	struct ez_registry header;
+	struct ezprof_endpoints endpoints;
+	size_t endpoints_room;
+	struct names *names; /* by index */
+	size_t names_room;
+	size_t names_bytes;
+	size_t work_bytes; /* read so far in this reading */
+	uint64_t now_ns;
+};
+
+static char no_text[] = "";
+
+int ezprof_memory_read_fd(void *context, uint64_t address, void *to, size_t n)
+{
+	int fd = *(const int *)context;
+
+	if (address > INT64_MAX)
+		return -EFAULT;
+	while (n > 0) {
+		ssize_t got = pread(fd, to, n, (off_t)address);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return errno == EIO ? -EFAULT : -errno;
+		if (got == 0) /* the address space is gone: exit or exec */
+			return -ESRCH;
+		to = (char *)to + got;
+		address += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+static int read_memory(struct ezprof_registry_reader *r, uint64_t address, void *to, size_t n)
+{
+	if (!address || address > UINT64_MAX - n)
+		return -EFAULT;
+	if (n > WORK_BYTES_MAX - r->work_bytes)
+		return -E2BIG;
+	r->work_bytes += n;
+	return r->place.memory.read(r->place.memory.context, address, to, n);
+}
+
+struct ezprof_registry_reader *ezprof_registry_reader_new(const struct ezprof_registry_place *place)
+{
+	struct ezprof_registry_reader *r = calloc(1, sizeof(*r));
+
+	if (r)
+		r->place = *place;
+	return r;
+}
+
+static void names_free(struct ezprof_registry_reader *r, struct names *names)
+{
+	char *texts[] = {names->topic, names->handle, names->task};
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		if (!texts[i] || texts[i] == no_text)
+			continue;
+		r->names_bytes -= strlen(texts[i]) + 1;
+		free(texts[i]);
+	}
+	memset(names, 0, sizeof(*names));
+}
+
+void ezprof_registry_reader_free(struct ezprof_registry_reader *r)
+{
+	size_t i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->names_room; i++)
+		names_free(r, &r->names[i]);
+	free(r->names);
+	free(r->endpoints.list);
+	free(r);
+}
+
+static bool header_is_sane(const struct ez_registry *h)
+{
+	return h->version == EZ_REGISTRY_VERSION && h->header_bytes >= sizeof(*h) &&
+	       h->entry_bytes >= sizeof(struct ez_entry) && h->entry_bytes <= ENTRY_BYTES_MAX &&
+	       h->entry_bytes % 8 == 0 && h->count <= EZ_REGISTRY_ENTRIES_MAX;
+}
+
+/* Host and port are printable ASCII without blanks; anything else isn't an address. */
+static void copy_address(const struct ez_registry *h, char *to)
+{
+	size_t i, n = strnlen(h->graph_address, EZ_REGISTRY_ADDRESS_MAX);
+
+	to[0] = '\0';
+	for (i = 0; i < n; i++) {
+		if (h->graph_address[i] <= ' ' || h->graph_address[i] > '~')
+			return;
+	}
+	if (n == EZ_REGISTRY_ADDRESS_MAX)
+		return;
+	memcpy(to, h->graph_address, n);
+	to[n] = '\0';
+}
+
+static int read_header(struct ezprof_registry_reader *r)
+{
+	struct ez_registry *h = &r->header;
+	int err = read_memory(r, r->place.address, h, sizeof(*h));
+
+	if (err)
+		return err;
+	if (h->magic == 0)
+		return -ENODATA;
+	if (h->magic != EZ_REGISTRY_MAGIC || !header_is_sane(h))
+		return -EPROTO;
+	if (h->owner_pid != (uint32_t)r->place.owner_pid)
+		return -ESTALE;
+	r->endpoints.dropped = h->dropped;
+	copy_address(h, r->endpoints.graph_address);
+	return 0;
+}
+
+/* Addresses that wrap around are refused by read_memory(). */
+static uint64_t entry_address(const struct ezprof_registry_reader *r, uint32_t index)
+{
+	uint64_t chunk = r->header.chunks[index / EZ_REGISTRY_CHUNK_ENTRIES];
+	uint64_t offset =
+		(uint64_t)(index % EZ_REGISTRY_CHUNK_ENTRIES) * r->header.entry_bytes;
+
+	return chunk && chunk <= UINT64_MAX - offset ? chunk + offset : 0;
+}
+
+/* One entry by itself; ret_stable: the copy is of one moment. */
+static int read_entry(struct ezprof_registry_reader *r, uint32_t index, struct ez_entry *ret_entry,
+		      bool *ret_stable)
+{
+	uint64_t address = entry_address(r, index);
+	struct ez_entry copies[2];
+	int i, err;
+
+	err = read_memory(r, address, &copies[0], sizeof(copies[0]));
+	*ret_stable = false;
+	for (i = 1; !err && i <= TRIES && !*ret_stable; i++) {
+		struct ez_entry *now = &copies[i & 1], *before = &copies[!(i & 1)];
+
+		err = read_memory(r, address, now, sizeof(*now));
+		*ret_stable = !err && !(now->seq & 1) && memcmp(now, before, sizeof(*now)) == 0;
+		*ret_entry = *now;
+	}
+	return err;
+}
+
+static uint64_t host_ns(const struct ezprof_registry_reader *r, uint64_t process_ns)
+{
+	int64_t offset = r->place.clock_offset_ns;
+
+	if (!process_ns)
+		return 0;
+	if (offset > 0 && process_ns <= (uint64_t)offset)
+		return 1;
+	return process_ns - (uint64_t)offset;
+}
+
+static void totals_fill(const struct ezprof_registry_reader *r, const struct ez_entry *e,
+			  bool stable, struct ezprof_totals *c)
+{
+	c->messages = e->messages;
+	c->bytes = e->bytes;
+	c->leases = e->leases;
+	c->frees = e->frees;
+	c->drops = e->drops;
+	c->unsized = e->unsized;
+	c->disconnect_frees = e->disconnect_frees < e->frees ? e->disconnect_frees : e->frees;
+	c->blocked_since_ns = host_ns(r, e->blocked_since_ns);
+	c->blocked_ns = e->blocked_ns;
+	c->transport = e->transport <= EZ_TRANSPORT_TCP ? e->transport : EZ_TRANSPORT_UNKNOWN;
+	c->stable = stable;
+}
+
+/* A string that can't be read or is over the budget is shown as none. */
+static char *read_text(struct ezprof_registry_reader *r, uint64_t address, uint32_t bytes)
+{
+	size_t n = bytes < EZPROF_TEXT_BYTES_MAX ? bytes : EZPROF_TEXT_BYTES_MAX;
+	char buffer[EZPROF_TEXT_BYTES_MAX];
+	char *text;
+
+	if (!n || bytes > EZ_REGISTRY_STRING_MAX || read_memory(r, address, buffer, n))
+		return no_text;
+	text = ezprof_text_repair(buffer, n, n < bytes);
+	if (!text)
+		return NULL;
+	if (strlen(text) + 1 > NAMES_BYTES_MAX - r->names_bytes) {
+		free(text);
+		return no_text;
+	}
+	r->names_bytes += strlen(text) + 1;
+	return text;
+}
+
+static int names_update(struct ezprof_registry_reader *r, uint32_t index, const struct ez_entry *e)
+{
+	struct names *names = &r->names[index];
+
+	if (names->generation == e->generation)
+		return 0;
+	names_free(r, names);
+	names->topic = read_text(r, e->topic, e->topic_bytes);
+	names->handle = read_text(r, e->handle, e->handle_bytes);
+	names->task = read_text(r, e->task, e->task_bytes);
+	if (!names->topic || !names->handle || !names->task) {
+		names_free(r, names);
+		return -ENOMEM;
+	}
+	names->generation = e->generation;
+	return 0;
+}
+
+static uint64_t oldest_lease(struct ezprof_registry_reader *r, const struct ez_entry *e)
+{
+	uint64_t starts[512], oldest = 0;
+	uint32_t done, i, n;
+
+	if (e->leases <= e->frees || e->num_buffers > EZ_REGISTRY_BUFFERS_MAX)
+		return 0;
+	for (done = 0; done < e->num_buffers; done += n) {
+		n = e->num_buffers - done;
+		n = n < 512 ? n : 512;
+		if (read_memory(r, e->lease_starts + done * sizeof(starts[0]), starts,
+				n * sizeof(starts[0])))
+			return 0;
+		for (i = 0; i < n; i++) {
+			uint64_t start = host_ns(r, starts[i]);
+
+			if (start && start <= r->now_ns && (!oldest || start < oldest))
+				oldest = start;
+		}
+	}
+	return oldest;
+}
+
+static void endpoint_fill(struct ezprof_registry_reader *r, uint32_t index,
+			  const struct ez_entry *e, bool stable, struct ezprof_endpoint *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->index = index;
+	p->generation = e->generation;
+	p->kind = e->kind;
+	p->num_buffers = e->num_buffers;
+	p->opened_ns = host_ns(r, e->opened_ns);
+	memcpy(p->id.bytes, e->id, EZ_UUID_BYTES);
+	memcpy(p->publisher_id.bytes, e->publisher_id, EZ_UUID_BYTES);
+	memcpy(p->channel_id.bytes, e->channel_id, EZ_UUID_BYTES);
+	memcpy(p->subscriber_id.bytes, e->subscriber_id, EZ_UUID_BYTES);
+	p->topic = r->names[index].topic;
+	p->handle = r->names[index].handle;
+	p->task = r->names[index].task;
+	p->peer_pid = e->peer_pid <= INT32_MAX ? (pid_t)e->peer_pid : 0;
+	p->oldest_lease_ns = oldest_lease(r, e);
+	totals_fill(r, e, stable, &p->totals);
+}
+
+static int add_endpoint(struct ezprof_registry_reader *r, uint32_t index, const struct ez_entry *e,
+			bool stable)
+{
+	int err;
+
+	if (e->state != EZ_ENTRY_OPEN)
+		return 0;
+	if (!e->generation || e->kind < EZ_KIND_PUBLISHER || e->kind > EZ_KIND_CLIENT ||
+	    e->index != index || e->num_buffers > EZ_REGISTRY_BUFFERS_MAX) {
+		r->endpoints.left_out++;
+		return 0;
+	}
+	err = names_update(r, index, e);
+	if (err)
+		return err;
+	endpoint_fill(r, index, e, stable, &r->endpoints.list[r->endpoints.count]);
+	r->endpoints.count++;
+	return 0;
+}
+
+/* Room for `count` endpoints in both tables, which are indexed with the same bound. */
+static int make_room(struct ezprof_registry_reader *r, size_t count)
+{
+	struct ezprof_endpoint *list;
+	struct names *names;
+
+	if (count > r->names_room) {
+		names = reallocarray(r->names, count, sizeof(*names));
+		if (!names)
+			return -ENOMEM;
+		memset(names + r->names_room, 0, (count - r->names_room) * sizeof(*names));
+		r->names = names;
+		r->names_room = count;
+	}
+	if (count > r->endpoints_room) {
+		list = reallocarray(r->endpoints.list, count, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		r->endpoints.list = list;
+		r->endpoints_room = count;
+	}
+	return 0;
+}
+
+static int read_one(struct ezprof_registry_reader *r, uint32_t index)
+{
+	struct ez_entry entry;
+	bool stable;
+	int err = read_entry(r, index, &entry, &stable);
+
+	if (err == -EFAULT || err == -E2BIG) {
+		r->endpoints.left_out++;
+		return 0;
+	}
+	return err ? err : add_endpoint(r, index, &entry, stable);
+}
+
+int ezprof_registry_read(struct ezprof_registry_reader *r, uint64_t now_ns,
+			 const struct ezprof_endpoints **ret_endpoints)
+{
+	uint32_t i;
+	int err;
+
+	r->work_bytes = 0;
+	r->now_ns = now_ns;
+	r->endpoints.count = 0;
+	r->endpoints.left_out = 0;
+	err = read_header(r);
+	if (!err)
+		err = make_room(r, r->header.count);
+	for (i = 0; !err && i < r->header.count; i++)
+		err = read_one(r, i);
+	if (err)
+		return err;
+	*ret_endpoints = &r->endpoints;
+	return 0;
+}
+
+int ezprof_registry_reread(struct ezprof_registry_reader *r, const struct ezprof_endpoint *endpoint,
+			   struct ezprof_totals *ret_totals)
+{
+	struct ez_entry entry;
+	bool stable;
+	int err;
+
+	r->work_bytes = 0;
+	if (endpoint->index >= r->header.count)
+		return -EINVAL;
+	err = read_entry(r, endpoint->index, &entry, &stable);
+	if (err)
+		return err;
+	if (entry.generation != endpoint->generation || entry.state != EZ_ENTRY_OPEN)
+		return -ESTALE;
+	totals_fill(r, &entry, stable, ret_totals);
+	return 0;
+}
