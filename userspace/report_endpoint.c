@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "report_endpoint.h"
+#include "json_value.h"
+
+#define REPORT_TRANSPORT(name, value, text) [value] = text,
+static const char *const transport_text[] = {EZ_TRANSPORT_LIST(REPORT_TRANSPORT)};
+#undef REPORT_TRANSPORT
+
+static double ms(uint64_t ns)
+{
+	return (double)ns / 1e6;
+}
+
+static double average_ms(const struct ezprof_interval *i)
+{
+	return i->samples ? (double)i->sum_ns / (double)i->samples / 1e6 : 0.0;
+}
+
+static double rate(uint64_t count, const struct ezprof_window *w)
+{
+	return w->covered_ns ? (double)count * 1e9 / (double)w->covered_ns : 0.0;
+}
+
+static void merge(struct ezprof_interval *to, const struct ezprof_interval *from)
+{
+	to->samples += from->samples;
+	to->sum_ns += from->sum_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+}
+
+static void add_interval(struct json_object *o, const struct ezprof_interval *i)
+{
+	ezprof_json_double(o, "avg_ms", average_ms(i));
+	ezprof_json_double(o, "max_ms", ms(i->max_ns));
+	ezprof_json_u64(o, "samples", i->samples);
+}
+
+/* The boundary path measures no percentiles. */
+static void add_timing(struct json_object *o, const char *key, const struct ezprof_interval *i,
+		       bool with_p90)
+{
+	struct json_object *timing = json_object_new_object();
+
+	add_interval(timing, i);
+	ezprof_json_null(timing, "p50_ms");
+	if (with_p90)
+		ezprof_json_null(timing, "p90_ms");
+	ezprof_json_null(timing, "p99_ms");
+	ezprof_json_add(o, key, timing);
+}
+
+static void add_counts(struct json_object *o, const char *key, uint64_t total, uint64_t window)
+{
+	struct json_object *counts = json_object_new_object();
+
+	ezprof_json_u64(counts, "total", total);
+	ezprof_json_u64(counts, "window", window);
+	ezprof_json_add(o, key, counts);
+}
+
+static void add_total(struct json_object *o, const char *key, uint64_t total)
+{
+	struct json_object *counts = json_object_new_object();
+
+	ezprof_json_u64(counts, "total", total);
+	ezprof_json_add(o, key, counts);
+}
+
+static void add_window(struct json_object *o, const struct ezprof_window *w)
+{
+	struct json_object *window = json_object_new_object();
+
+	ezprof_json_double(window, "requested_s", (double)w->requested_ns / 1e9);
+	ezprof_json_double(window, "covered_s", (double)w->covered_ns / 1e9);
+	ezprof_json_u64(window, "begin_ns", w->begin_ns);
+	ezprof_json_u64(window, "end_ns", w->end_ns);
+	ezprof_json_add(o, "window", window);
+	ezprof_json_bool_if(o, "warming_up", true, w->warming_up);
+}
+
+static void add_measured(struct json_object *o, const struct ezprof_row *row)
+{
+	struct json_object *measured = json_object_new_object();
+
+	ezprof_json_u64(measured, "messages", row->window.measured_messages);
+	ezprof_json_u64(measured, "bytes", row->window.measured_bytes);
+	ezprof_json_add(o, "measured", measured);
+	ezprof_json_u64_if(o, "lost", row->loss.known, row->loss.lost);
+	ezprof_json_bool_if(o, "lost_exact", row->loss.known, row->loss.exact);
+}
+
+/* The age of the oldest lease; not known if the process's table gave none. */
+static void add_oldest_lease(struct json_object *o, const struct ezprof_profile *p,
+			     uint64_t oldest_ns)
+{
+	ezprof_json_double_if(o, "oldest_lease_ms", oldest_ns && oldest_ns <= p->now_ns,
+			      ms(p->now_ns - oldest_ns));
+}
+
+static void add_blocked(struct json_object *o, const struct ezprof_profile *p,
+			const struct ezprof_row *row)
+{
+	const struct ezprof_window *w = &row->window;
+	const struct ezprof_interval *ended = &w->interval[EZ_PUB_BLOCKED];
+	uint64_t since_ns = row->endpoint.totals.blocked_since_ns;
+	bool waits = since_ns && since_ns <= p->now_ns;
+	uint64_t open_ns = waits ? p->now_ns - since_ns : 0;
+	struct json_object *blocked = json_object_new_object();
+
+	ezprof_json_double(blocked, "time_ms", ms(w->blocked_ns));
+	ezprof_json_double(blocked, "share",
+			   w->covered_ns ? (double)w->blocked_ns / (double)w->covered_ns : 0.0);
+	ezprof_json_u64(blocked, "samples", ended->samples);
+	ezprof_json_double(blocked, "max_ms", ms(ended->max_ns));
+	ezprof_json_double_if(blocked, "now_ms", waits, ms(open_ns));
+	ezprof_json_double(blocked, "total_ms", ms(row->endpoint.totals.blocked_ns + open_ns));
+	ezprof_json_add(o, "blocked", blocked);
+}
+
+static struct json_object *link_object(const struct ezprof_profile *p, const struct ezprof_row *row)
+{
+	const struct ezprof_endpoint *e = &row->endpoint;
+	struct json_object *o = json_object_new_object();
+
+	ezprof_json_uuid(o, "channel_id", &e->channel_id);
+	ezprof_json_u64_if(o, "pid", e->peer_pid > 0, (uint64_t)e->peer_pid);
+	ezprof_json_text(o, "transport", transport_text[e->totals.transport]);
+	add_interval(o, &row->window.interval[EZ_PUB_LEASE]);
+	ezprof_json_u64(o, "in_flight", ezprof_row_in_flight(row));
+	add_oldest_lease(o, p, e->oldest_lease_ns);
+	ezprof_json_u64(o, "disconnects", e->totals.disconnect_frees);
+	return o;
+}
+
+/* What the links of a publisher come to together. */
+struct link_sums {
+	struct ezprof_interval lease;
+	uint64_t in_flight, oldest_ns, disconnects, unmatched;
+};
+
+static struct link_sums sum_links(const struct ezprof_row *links, size_t n)
+{
+	struct link_sums sums = {0};
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct ezprof_endpoint *e = &links[i].endpoint;
+
+		merge(&sums.lease, &links[i].window.interval[EZ_PUB_LEASE]);
+		sums.in_flight += ezprof_row_in_flight(&links[i]);
+		sums.disconnects += e->totals.disconnect_frees;
+		sums.unmatched += links[i].window.unmatched;
+		if (e->oldest_lease_ns &&
+		    (!sums.oldest_ns || e->oldest_lease_ns < sums.oldest_ns))
+			sums.oldest_ns = e->oldest_lease_ns;
+	}
+	return sums;
+}
+
+static void add_backpressure(struct json_object *o, const struct link_sums *sums)
+{
+	struct json_object *b = json_object_new_object();
+
+	add_interval(b, &sums->lease);
+	ezprof_json_u64(b, "in_flight", sums->in_flight);
+	ezprof_json_add(o, "backpressure", b);
+}
+
+static void add_origin(struct json_object *o, const struct ezprof_profile *p)
+{
+	ezprof_json_text(o, "source", "bpf");
+	ezprof_json_text(o, "host", p->host);
+}
+
+static double window_s(const struct ezprof_window *w)
+{
+	return (double)w->requested_ns / 1e9;
+}
+
+struct json_object *ezprof_report_publisher(const struct ezprof_profile *p,
+					    const struct ezprof_row *row)
+{
+	const struct ezprof_endpoint *e = &row->endpoint;
+	const struct ezprof_window *w = &row->window;
+	struct json_object *o = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	const struct ezprof_row *links;
+	struct link_sums sums;
+	size_t i, n;
+
+	links = ezprof_profile_parts(p, row, &n);
+	sums = sum_links(links, n);
+	for (i = 0; i < n; i++)
+		json_object_array_add(list, link_object(p, &links[i]));
+	ezprof_json_double(o, "window_s", window_s(w));
+	ezprof_json_double(o, "message_rate_hz", rate(w->messages, w));
+	ezprof_json_double(o, "byte_rate_per_s", rate(w->bytes, w));
+	add_counts(o, "messages", e->totals.messages, w->messages);
+	add_counts(o, "bytes", e->totals.bytes, w->bytes);
+	add_backpressure(o, &sums);
+	ezprof_json_text(o, "type", "publisher");
+	ezprof_json_uuid(o, "id", &e->id);
+	ezprof_json_text(o, "topic", e->topic);
+	ezprof_json_u64(o, "pid", (uint64_t)row->pid);
+	ezprof_json_u64(o, "num_buffers", e->num_buffers);
+	add_origin(o, p);
+	ezprof_json_text_or_null(o, "handle", e->handle);
+	ezprof_json_text_or_null(o, "task", e->task);
+	add_window(o, w);
+	add_measured(o, row);
+	add_blocked(o, p, row);
+	add_timing(o, "gap", &w->interval[EZ_PUB_GAP], false);
+	add_timing(o, "lease", &sums.lease, true);
+	add_oldest_lease(o, p, sums.oldest_ns);
+	ezprof_json_u64(o, "unsized_messages", e->totals.unsized);
+	ezprof_json_u64(o, "disconnects", sums.disconnects + e->totals.disconnect_frees);
+	ezprof_json_u64(o, "unmatched", sums.unmatched + w->unmatched);
+	ezprof_json_add(o, "links", list);
+	return o;
+}
+
+static void add_rates(struct json_object *o, const struct ezprof_row *row)
+{
+	const struct ezprof_window *w = &row->window;
+
+	add_interval(o, &w->interval[EZ_SUB_LEASE]);
+	ezprof_json_double(o, "message_rate_hz", rate(w->messages, w));
+	ezprof_json_u64(o, "in_flight", ezprof_row_in_flight(row));
+}
+
+static struct json_object *subscriber_object(const struct ezprof_profile *p,
+					     const struct ezprof_row *row)
+{
+	const struct ezprof_endpoint *e = &row->endpoint;
+	const struct ezprof_window *w = &row->window;
+	struct json_object *o = json_object_new_object();
+
+	ezprof_json_uuid(o, "subscriber_id", &e->subscriber_id);
+	ezprof_json_text(o, "handle", *e->handle ? e->handle : e->topic);
+	add_rates(o, row);
+	ezprof_json_text(o, "topic", e->topic);
+	ezprof_json_text_or_null(o, "task", e->task);
+	add_counts(o, "messages", ezprof_row_messages(row), w->messages);
+	add_counts(o, "bytes", e->totals.bytes, w->bytes);
+	add_measured(o, row);
+	add_window(o, w);
+	ezprof_json_text(o, "source", "bpf");
+	add_oldest_lease(o, p, e->oldest_lease_ns);
+	ezprof_json_u64(o, "disconnects", e->totals.disconnect_frees);
+	ezprof_json_u64(o, "unmatched", w->unmatched);
+	add_timing(o, "queue", &w->interval[EZ_SUB_QUEUE], true);
+	add_timing(o, "processing", &w->interval[EZ_SUB_PROCESSING], true);
+	add_timing(o, "gap", &w->interval[EZ_SUB_GAP], false);
+	add_total(o, "drops", e->totals.drops);
+	return o;
+}
+
+struct json_object *ezprof_report_channel(const struct ezprof_profile *p,
+					  const struct ezprof_row *row)
+{
+	const struct ezprof_endpoint *e = &row->endpoint;
+	struct json_object *o = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	const struct ezprof_row *clients;
+	uint64_t in_flight = 0;
+	size_t i, n;
+
+	clients = ezprof_profile_parts(p, row, &n);
+	for (i = 0; i < n; i++) {
+		in_flight += ezprof_row_in_flight(&clients[i]);
+		json_object_array_add(list, subscriber_object(p, &clients[i]));
+	}
+	ezprof_json_double(o, "window_s", (double)p->window_ns / 1e9);
+	ezprof_json_add(o, "subscribers", list);
+	ezprof_json_u64(o, "in_flight", in_flight);
+	ezprof_json_text(o, "type", "channel");
+	ezprof_json_uuid(o, "channel_id", &e->id);
+	ezprof_json_uuid(o, "pub_id", &e->publisher_id);
+	ezprof_json_u64(o, "pid", (uint64_t)row->pid);
+	ezprof_json_u64(o, "num_buffers", e->num_buffers);
+	ezprof_json_text(o, "mode", transport_text[e->totals.transport]);
+	ezprof_json_text(o, "topic", e->topic);
+	add_origin(o, p);
+	add_window(o, &row->window);
+	add_total(o, "messages", e->totals.messages);
+	add_total(o, "bytes", e->totals.bytes);
+	return o;
+}
