@@ -21,7 +21,8 @@ struct ezprof_running {
 };
 
 struct ezprof_loss_input {
-	bool opened_after; /* the endpoint was opened after the attach: everything should be counted */
+	bool opened_after; /* the endpoint was opened after the attach: everything should be counted
+			    */
 	bool have_attach;  /* at_attach was read, right after the attach */
 	struct ezprof_running at_attach;
 	struct ezprof_running before; /* read before the maps */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A profile as plain values: what a snapshot collects and what a report renders. No pointers to
- * anything that changes; strings are borrowed from the snapshot that filled it. docs/profile-json.md
- * says what each figure means.
+ * anything that changes; strings are borrowed from the snapshot that filled it.
+ * docs/profile-json.md says what each figure means.
  */
 #ifndef EZPROF_PROFILE_H
 #define EZPROF_PROFILE_H
@@ -85,7 +85,7 @@ struct ezprof_profile {
 	size_t fault_count;
 	pid_t agent_pid;
 	uint64_t attached_ns;
-	bool perf_event;		  /* links are perf_event's, not uprobe_multi's */
+	bool perf_event; /* links are perf_event's, not uprobe_multi's */
 	uint64_t losses[EZ_LOSS_COUNT];
 	struct ezprof_cost cost;
 };

@@ -154,8 +154,7 @@ static int read_header(struct ezprof_registry_reader *r)
 static uint64_t entry_address(const struct ezprof_registry_reader *r, uint32_t index)
 {
 	uint64_t chunk = r->header.chunks[index / EZ_REGISTRY_CHUNK_ENTRIES];
-	uint64_t offset =
-		(uint64_t)(index % EZ_REGISTRY_CHUNK_ENTRIES) * r->header.entry_bytes;
+	uint64_t offset = (uint64_t)(index % EZ_REGISTRY_CHUNK_ENTRIES) * r->header.entry_bytes;
 
 	return chunk && chunk <= UINT64_MAX - offset ? chunk + offset : 0;
 }
@@ -192,7 +191,7 @@ static uint64_t host_ns(const struct ezprof_registry_reader *r, uint64_t process
 }
 
 static void totals_fill(const struct ezprof_registry_reader *r, const struct ez_entry *e,
-			  bool stable, struct ezprof_totals *c)
+			bool stable, struct ezprof_totals *c)
 {
 	c->messages = e->messages;
 	c->bytes = e->bytes;

@@ -37,7 +37,7 @@ struct ezprof_totals {
 	uint64_t blocked_since_ns;
 	uint64_t blocked_ns;
 	uint32_t transport; /* enum ez_transport, always a valid one */
-	bool stable;	    /* all of one moment, and whatever they hold has been through the probes */
+	bool stable; /* all of one moment, and whatever they hold has been through the probes */
 };
 
 /* One endpoint that is open. Strings are never NULL and belong to the list or the reader. */
@@ -62,23 +62,25 @@ struct ezprof_endpoint {
 struct ezprof_endpoints {
 	struct ezprof_endpoint *list;
 	size_t count;
-	uint32_t dropped; /* endpoints for which the process had no room */
+	uint32_t dropped;  /* endpoints for which the process had no room */
 	uint32_t left_out; /* endpoints that could not be read, or were over the budget */
-	char graph_address[EZ_REGISTRY_ADDRESS_MAX]; /* "" = none; printable ASCII, not judged further */
+	char graph_address[EZ_REGISTRY_ADDRESS_MAX]; /* "" = none; printable ASCII, not judged
+							further */
 };
 
 /* What a reader needs to know of the process. */
 struct ezprof_registry_place {
 	struct ezprof_memory memory;
-	uint64_t address;	   /* of struct ez_registry in the process */
-	pid_t owner_pid;	   /* the process's pid in its own (innermost) pid namespace */
+	uint64_t address;	 /* of struct ez_registry in the process */
+	pid_t owner_pid;	 /* the process's pid in its own (innermost) pid namespace */
 	int64_t clock_offset_ns; /* its CLOCK_MONOTONIC minus the host's */
 };
 
 struct ezprof_registry_reader;
 
 /* A reader of one registry; keeps strings between readings. One thread. NULL without memory. */
-struct ezprof_registry_reader *ezprof_registry_reader_new(const struct ezprof_registry_place *place);
+struct ezprof_registry_reader *
+ezprof_registry_reader_new(const struct ezprof_registry_place *place);
 void ezprof_registry_reader_free(struct ezprof_registry_reader *reader); /* NULL is fine */
 
 /*
@@ -95,6 +97,7 @@ int ezprof_registry_read(struct ezprof_registry_reader *reader, uint64_t now_ns,
  * otherwise as above.
  */
 int ezprof_registry_reread(struct ezprof_registry_reader *reader,
-			   const struct ezprof_endpoint *endpoint, struct ezprof_totals *ret_totals);
+			   const struct ezprof_endpoint *endpoint,
+			   struct ezprof_totals *ret_totals);
 
 #endif

@@ -151,8 +151,7 @@ static struct link_sums sum_links(const struct ezprof_row *links, size_t n)
 		sums.in_flight += ezprof_row_in_flight(&links[i]);
 		sums.disconnects += e->totals.disconnect_frees;
 		sums.unmatched += links[i].window.unmatched;
-		if (e->oldest_lease_ns &&
-		    (!sums.oldest_ns || e->oldest_lease_ns < sums.oldest_ns))
+		if (e->oldest_lease_ns && (!sums.oldest_ns || e->oldest_lease_ns < sums.oldest_ns))
 			sums.oldest_ns = e->oldest_lease_ns;
 	}
 	return sums;

@@ -8,7 +8,8 @@
 
 #include "profile.h"
 
-/* The PROFILE document made from one agent; one line, terminated, owned by the caller. NULL: no memory. */
+/* The PROFILE document made from one agent; one line, terminated, owned by the caller. NULL: no
+ * memory. */
 char *ezprof_report_document(const struct ezprof_profile *profile);
 
 /* An agent's answer on its link to the graph server; likewise. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Text that came from somebody else's memory or files, made fit to be shown: valid UTF-8 of bounded
- * length. What is cut ends in an ellipsis, so that two long names that differ late don't look whole.
+ * length. What is cut ends in an ellipsis, so that two long names that differ late don't look
+ * whole.
  */
 #ifndef EZPROF_TEXT_H
 #define EZPROF_TEXT_H

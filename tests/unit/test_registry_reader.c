@@ -246,9 +246,8 @@ static int image_teardown(void **state)
 static int image_scan(struct image *image, const struct ezprof_endpoints **ret_found,
 		      struct ezprof_registry_reader **ret_reader)
 {
-	struct ezprof_registry_place place = {.memory = {image_read, image},
-					      .address = IMAGE,
-					      .owner_pid = OWNER};
+	struct ezprof_registry_place place = {
+		.memory = {image_read, image}, .address = IMAGE, .owner_pid = OWNER};
 
 	*ret_reader = ezprof_registry_reader_new(&place);
 	return ezprof_registry_read(*ret_reader, NOW_NS, ret_found);
@@ -373,7 +372,8 @@ static void test_reused_entry(void **state)
 	ezprof_registry_reader_free(reader);
 }
 
-/* Lease starts: the oldest that is possible; and no more work than the budget, whatever is asked. */
+/* Lease starts: the oldest that is possible; and no more work than the budget, whatever is asked.
+ */
 static void test_lease_ages(void **state)
 {
 	struct image *image = *state;
@@ -442,18 +442,12 @@ static void test_text_repair(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_living_process),
-		cmocka_unit_test(test_nothing_opened_yet),
-		cmocka_unit_test(test_owner_is_another),
-		IMAGE_TEST(test_image),
-		IMAGE_TEST(test_hostile_header),
-		IMAGE_TEST(test_hostile_entries),
-		IMAGE_TEST(test_hostile_strings),
-		IMAGE_TEST(test_changing_entry),
-		IMAGE_TEST(test_reused_entry),
-		IMAGE_TEST(test_lease_ages),
-		IMAGE_TEST(test_time_namespace),
-		cmocka_unit_test(test_text_repair),
+		cmocka_unit_test(test_living_process),	 cmocka_unit_test(test_nothing_opened_yet),
+		cmocka_unit_test(test_owner_is_another), IMAGE_TEST(test_image),
+		IMAGE_TEST(test_hostile_header),	 IMAGE_TEST(test_hostile_entries),
+		IMAGE_TEST(test_hostile_strings),	 IMAGE_TEST(test_changing_entry),
+		IMAGE_TEST(test_reused_entry),		 IMAGE_TEST(test_lease_ages),
+		IMAGE_TEST(test_time_namespace),	 cmocka_unit_test(test_text_repair),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
