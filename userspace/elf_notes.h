@@ -40,6 +40,7 @@ struct ezprof_elf_site {
 
 struct ezprof_elf_segment {
 	uint64_t offset, vaddr, file_bytes;
+	uint32_t flags; /* PF_X and others */
 };
 
 struct ezprof_elf {
@@ -62,8 +63,8 @@ int ezprof_elf_read(int fd, struct ezprof_elf *ret_elf);
 const char *ezprof_elf_verdict_text(enum ezprof_elf_verdict verdict);
 
 /*
- * What to add to a link-time address, given one mapping of the file: its address and file offset.
- * Errors: -ENOENT no segment holds that offset.
+ * What to add to a link-time address, given one executable mapping of the file: its address and
+ * file offset. Errors: -ENOENT no executable segment holds that offset.
  */
 int ezprof_elf_bias(const struct ezprof_elf *elf, uint64_t map_start, uint64_t map_offset,
 		    uint64_t *ret_bias);

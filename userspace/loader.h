@@ -16,10 +16,14 @@ struct ezprof_bpf;
 
 struct ezprof_bpf_options {
 	uint32_t endpoints_found; /* room is made for twice as many, at least 64 */
-	uint32_t endpoints_max;	  /* --max-endpoints; 0: from endpoints_found */
-	uint32_t buffers_max;	  /* largest num_buffers found; leases beyond are counted as lost */
-	bool perf_event;	  /* don't use uprobe_multi, even where the kernel has it */
-	bool run_stats;		  /* let the kernel measure the time programs take */
+	/* Endpoints share room by 16 of a process and file: sum of ceil(endpoints / 16), at least 1
+	   for each that is attached to. Half as many again are made. */
+	uint32_t groups_found;
+	uint32_t endpoints_max; /* --max-endpoints instead of the two; rounded up to 16; 0: not
+				   given */
+	uint32_t buffers_max;	/* largest num_buffers found; leases beyond are counted as lost */
+	bool perf_event;	/* don't use uprobe_multi, even where the kernel has it */
+	bool run_stats;		/* let the kernel measure the time programs take */
 };
 
 /*
@@ -40,6 +44,7 @@ bool ezprof_bpf_uprobe_multi(const struct ezprof_bpf *bpf);
 bool ezprof_bpf_pid_filter(const struct ezprof_bpf *bpf);
 uint32_t ezprof_bpf_endpoints_max(const struct ezprof_bpf *bpf);
 uint64_t ezprof_bpf_map_bytes(const struct ezprof_bpf *bpf);
+int ezprof_bpf_cpu_count(const struct ezprof_bpf *bpf); /* possible CPUs */
 
 /* Needed by links and by the map reader. */
 struct ezprof_bpf_fds {

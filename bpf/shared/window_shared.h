@@ -147,7 +147,7 @@ struct ez_counters {
 	ez_u64 hits[EZ_COUNTERS];   /* by enum ez_probe */
 	ez_u64 losses[EZ_COUNTERS]; /* by enum ez_loss */
 };
-_Static_assert(EZ_LOSS_COUNT <= EZ_COUNTERS, "room for every loss");
+_Static_assert((int)EZ_LOSS_COUNT <= (int)EZ_COUNTERS, "room for every loss");
 
 /* No index of an endpoint reaches this (EZ_REGISTRY_ENTRIES_MAX). */
 #define EZ_ENDPOINTS_MAX 16384u

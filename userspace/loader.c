@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes, opens and loads the skeleton; see loader.h. */
+#include "loader.h"
+#include "ezprof.skel.h"
+#include "bpf_link_attr.h"
+#include "registry_layout.h"
+#include "window_shared.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GROUPS_MIN 4u /* 64 endpoints */
+#define GROUPS_MAX 4096u
+#define TARGETS_MAX 16384u
+#define LEASE_STRIDE_MIN 64u
+/* A hostile process may claim 65,536 buffers: what doesn't fit isn't timed, and counted. */
+#define LEASE_BYTES_MAX (64ull << 20)
+
+_Static_assert(EZ_ENDPOINTS_MAX == EZ_REGISTRY_ENTRIES_MAX, "BPF accepts every possible index");
+
+struct ezprof_bpf {
+	struct ezprof *skeleton;
+	struct ezprof_bpf_fds fds;
+	uint32_t group_count, lease_stride;
+	int cpu_count;
+	int stats_fd;
+	bool uprobe_multi, pid_filter;
+};
+
+/* The newest warning of libbpf: what a load failed at. Libraries don't print. */
+static __thread char last_warning[200];
+
+static int keep_warning(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (level == LIBBPF_WARN)
+		vsnprintf(last_warning, sizeof(last_warning), format, args);
+	last_warning[strcspn(last_warning, "\n")] = '\0';
+	return 0;
+}
+
+static uint32_t groups_wanted(const struct ezprof_bpf_options *o)
+{
+	uint64_t groups;
+
+	if (o->endpoints_max) {
+		groups = (o->endpoints_max + (uint64_t)EZ_GROUP_SLOTS - 1) / EZ_GROUP_SLOTS;
+	} else {
+		uint64_t by_endpoints =
+			(2ull * o->endpoints_found + EZ_GROUP_SLOTS - 1) / EZ_GROUP_SLOTS;
+		uint64_t by_groups = o->groups_found + (o->groups_found + 1ull) / 2;
+
+		groups = by_endpoints > by_groups ? by_endpoints : by_groups;
+		if (groups < GROUPS_MIN)
+			groups = GROUPS_MIN;
+	}
+	return groups > GROUPS_MAX ? GROUPS_MAX : (uint32_t)groups;
+}
+
+static uint32_t stride_wanted(uint32_t buffers_max, uint32_t group_count)
+{
+	uint64_t per_step = (uint64_t)group_count * EZ_GROUP_SLOTS * sizeof(struct ez_lease);
+	uint32_t stride = LEASE_STRIDE_MIN;
+
+	while (stride < buffers_max && stride < EZ_REGISTRY_BUFFERS_MAX &&
+	       2 * stride * per_step <= LEASE_BYTES_MAX)
+		stride *= 2;
+	return stride;
+}
+
+static int set_sizes(struct ezprof_bpf *bpf)
+{
+	uint32_t slots = bpf->group_count * EZ_GROUP_SLOTS;
+	const struct {
+		struct bpf_map *map;
+		uint32_t entries;
+	} sizes[] = {
+		{bpf->skeleton->maps.groups, bpf->group_count},
+		{bpf->skeleton->maps.free_groups, bpf->group_count},
+		{bpf->skeleton->maps.targets, TARGETS_MAX},
+		{bpf->skeleton->maps.rings, slots},
+		{bpf->skeleton->maps.slots, slots},
+		{bpf->skeleton->maps.leases, slots * bpf->lease_stride},
+	};
+	int err;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		err = bpf_map__set_max_entries(sizes[i].map, sizes[i].entries);
+		if (err)
+			return err;
+	}
+	bpf->skeleton->rodata->lease_stride = bpf->lease_stride;
+	return 0;
+}
+
+static int fill_free_groups(struct ezprof_bpf *bpf)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < bpf->group_count && !err; i++)
+		err = bpf_map_update_elem(bpf->fds.free_groups, NULL, &i, BPF_ANY);
+	return err;
+}
+
+static void note_fds(struct ezprof_bpf *bpf)
+{
+	bpf->fds = (struct ezprof_bpf_fds){
+		.groups = bpf_map__fd(bpf->skeleton->maps.groups),
+		.free_groups = bpf_map__fd(bpf->skeleton->maps.free_groups),
+		.targets = bpf_map__fd(bpf->skeleton->maps.targets),
+		.rings = bpf_map__fd(bpf->skeleton->maps.rings),
+		.slots = bpf_map__fd(bpf->skeleton->maps.slots),
+		.leases = bpf_map__fd(bpf->skeleton->maps.leases),
+		.counters = bpf_map__fd(bpf->skeleton->maps.counters),
+	};
+}
+
+static int open_and_load(struct ezprof_bpf *bpf)
+{
+	int err;
+
+	bpf->skeleton = ezprof__open();
+	if (!bpf->skeleton)
+		return -errno;
+	err = set_sizes(bpf);
+	if (!err && bpf->uprobe_multi)
+		err = bpf_program__set_expected_attach_type(bpf->skeleton->progs.ezprof_boundary,
+							    EZPROF_TRACE_UPROBE_MULTI);
+	if (!err)
+		err = ezprof__load(bpf->skeleton);
+	if (err)
+		return err;
+	note_fds(bpf);
+	return fill_free_groups(bpf);
+}
+
+static int load(const struct ezprof_bpf_options *options, struct ezprof_bpf *bpf)
+{
+	struct ezprof_features features;
+	int err;
+
+	bpf->stats_fd = -1;
+	bpf->cpu_count = libbpf_num_possible_cpus();
+	if (bpf->cpu_count < 0)
+		return bpf->cpu_count;
+	err = ezprof_features_probe(&features);
+	if (err)
+		return err;
+	bpf->uprobe_multi = features.uprobe_multi && !options->perf_event;
+	/* perf_event's filter says where breakpoints are set, whatever thread hits them. */
+	bpf->pid_filter = !bpf->uprobe_multi || features.uprobe_multi_pid;
+	bpf->group_count = groups_wanted(options);
+	bpf->lease_stride = stride_wanted(options->buffers_max, bpf->group_count);
+	err = open_and_load(bpf);
+	if (err)
+		return err;
+	/* Wants CAP_SYS_ADMIN; without it the cost is unknown, and nothing else. */
+	if (options->run_stats)
+		bpf->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	return 0;
+}
+
+int ezprof_bpf_load(const struct ezprof_bpf_options *options, struct ezprof_bpf **ret_bpf,
+		    struct ezprof_refusal *ret_refusal)
+{
+	struct ezprof_bpf *bpf = calloc(1, sizeof(*bpf));
+	libbpf_print_fn_t print;
+	int err;
+
+	if (!bpf)
+		return -ENOMEM;
+	last_warning[0] = '\0';
+	print = libbpf_set_print(keep_warning);
+	err = load(options, bpf);
+	libbpf_set_print(print);
+	if (!err) {
+		*ret_bpf = bpf;
+		return 0;
+	}
+	ezprof_bpf_free(bpf);
+	if (ret_refusal) {
+		ezprof_privileges_explain(EZPROF_ATTEMPT_LOAD, err, ret_refusal);
+		if (err != -EPERM && err != -EACCES && last_warning[0])
+			snprintf(ret_refusal->why, sizeof(ret_refusal->why), "%s", last_warning);
+	}
+	return err;
+}
+
+void ezprof_bpf_free(struct ezprof_bpf *bpf)
+{
+	if (!bpf)
+		return;
+	if (bpf->stats_fd >= 0)
+		close(bpf->stats_fd);
+	ezprof__destroy(bpf->skeleton);
+	free(bpf);
+}
+
+int ezprof_bpf_program_fd(const struct ezprof_bpf *bpf)
+{
+	return bpf_program__fd(bpf->skeleton->progs.ezprof_boundary);
+}
+
+bool ezprof_bpf_uprobe_multi(const struct ezprof_bpf *bpf)
+{
+	return bpf->uprobe_multi;
+}
+
+bool ezprof_bpf_pid_filter(const struct ezprof_bpf *bpf)
+{
+	return bpf->pid_filter;
+}
+
+uint32_t ezprof_bpf_endpoints_max(const struct ezprof_bpf *bpf)
+{
+	return bpf->group_count * EZ_GROUP_SLOTS;
+}
+
+uint64_t ezprof_bpf_map_bytes(const struct ezprof_bpf *bpf)
+{
+	uint64_t slots = ezprof_bpf_endpoints_max(bpf);
+	uint64_t per_slot = sizeof(struct ez_ring) * (uint64_t)bpf->cpu_count +
+			    sizeof(struct ez_slot) + sizeof(struct ez_lease) * bpf->lease_stride;
+
+	return slots * per_slot;
+}
+
+const struct ezprof_bpf_fds *ezprof_bpf_map_fds(const struct ezprof_bpf *bpf)
+{
+	return &bpf->fds;
+}
+
+int ezprof_bpf_cpu_count(const struct ezprof_bpf *bpf)
+{
+	return bpf->cpu_count;
+}
