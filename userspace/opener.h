@@ -44,6 +44,11 @@ struct ezprof_object {
 	struct ezprof_elf elf;
 };
 
+/* A file as /proc/PID/maps names it. */
+struct ezprof_file_id {
+	uint64_t device, inode;
+};
+
 /* A process and what was opened of it. */
 struct ezprof_process {
 	pid_t pid;
@@ -55,7 +60,8 @@ struct ezprof_process {
 	int maps_fd;	       /* /proc/PID/maps */
 	uint32_t object_count; /* objects with probes that can be attached to */
 	struct ezprof_object *objects;
-	uint32_t searched; /* files that were looked at */
+	uint32_t searched;	     /* files that were looked at, */
+	struct ezprof_file_id *seen; /* namely these */
 	/* The first file with probes that can't be attached to (or 32-bit program); NULL: none */
 	char *refused_path;
 	enum ezprof_elf_verdict refused;

@@ -8,6 +8,8 @@
  *   publish E COUNT BYTES | roundtrip E COUNT BYTES (lease, callback_begin, callback_end, free)
  *   lease E M | free E M BYTES | begin E M | end E M | blocked E | unblocked E
  *   threads N COUNT BYTES E: N threads publish COUNT messages each on one endpoint
+ *   nap E NS              -> ok INNER OUTER: lease, begin, sleep, end, free of one message, and the
+ *                            times right inside and right outside of these calls
  *   pin CPU | migrate ON  (a CPU change every 50 messages)
  *   pace HZ               (messages per second for publish; 0: at once)
  *   fork COUNT BYTES E    -> ok STATUS of a child that publishes on the inherited endpoint
@@ -89,6 +91,23 @@ static void roundtrip(unsigned int e, uint64_t count, uint64_t bytes)
 		ez_endpoint_callback_end(endpoints[e].entry, message);
 		ez_endpoint_free(endpoints[e].entry, message, bytes);
 	}
+}
+
+static void nap(unsigned int e, uint64_t ns)
+{
+	struct ez_entry *entry = endpoints[e].entry;
+	uint64_t message = endpoints[e].next_message++;
+	uint64_t outer = ez_clock_ns(CLOCK_MONOTONIC), inner;
+
+	ez_endpoint_lease(entry, message);
+	ez_endpoint_callback_begin(entry, message);
+	inner = ez_clock_ns(CLOCK_MONOTONIC);
+	sleep_until(inner + ns);
+	inner = ez_clock_ns(CLOCK_MONOTONIC) - inner;
+	ez_endpoint_callback_end(entry, message);
+	ez_endpoint_free(entry, message, 1);
+	outer = ez_clock_ns(CLOCK_MONOTONIC) - outer;
+	printf("ok %" PRIu64 " %" PRIu64 "\n", inner, outer);
 }
 
 struct share {
@@ -174,6 +193,8 @@ static bool query(const char *name, const uint64_t *a)
 		print_semaphores();
 	else if (strcmp(name, "totals") == 0)
 		print_totals(endpoints[e_of(a[0])].entry);
+	else if (strcmp(name, "nap") == 0)
+		nap(e_of(a[0]), a[1]);
 	else if (strcmp(name, "fork") == 0)
 		printf("ok %d\n", fork_and_publish(a[0], a[1], e_of(a[2])));
 	else
