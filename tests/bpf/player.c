@@ -34,7 +34,7 @@ void sleep_ms(unsigned int ms)
 	nanosleep(&t, NULL);
 }
 
-static const char *player_path(void)
+const char *player_path(void)
 {
 	static char path[4096];
 	const char *folder = getenv("EZPROF_TEST_BIN_DIR");
@@ -44,6 +44,11 @@ static const char *player_path(void)
 }
 
 void player_start(struct player *player)
+{
+	player_start_at(player, player_path());
+}
+
+void player_start_at(struct player *player, const char *path)
 {
 	int in[2], out[2];
 
@@ -55,7 +60,7 @@ void player_start(struct player *player)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(in[0], 0);
 		dup2(out[1], 1);
-		execl(player_path(), player_path(), (char *)NULL);
+		execl(path, path, (char *)NULL);
 		_exit(127);
 	}
 	close(in[0]);
@@ -75,6 +80,12 @@ void player_stop(struct player *player)
 	fclose(player->to);
 	fclose(player->from);
 	assert_int_equal(waitpid(player->pid, &status, 0), player->pid);
+}
+
+void player_kill(struct player *player)
+{
+	kill(player->pid, SIGKILL);
+	player_stop(player);
 }
 
 unsigned int player_do(struct player *player, int64_t ret_numbers[16], const char *format, ...)

@@ -21,7 +21,11 @@ struct player {
 	FILE *to, *from;
 };
 
+const char *player_path(void);
 void player_start(struct player *player);
+void player_start_at(struct player *player, const char *path);
+/* By SIGKILL. */
+void player_kill(struct player *player);
 /* Ends it by closing its stdin, and waits. */
 void player_stop(struct player *player);
 /* Sends a command, waits for "ok"; up to 16 numbers of the answer. Returns their count. */
