@@ -15,8 +15,7 @@
 #define EZ_HOST_BYTES 256 /* longest DNS name (253) and its terminator */
 #define EZ_ADDRESS_BYTES (EZ_HOST_BYTES + 8)
 
-#define EZ_DEFAULT_HOST "127.0.0.1"
-#define EZ_DEFAULT_PORT 25978
+#define EZ_DEFAULT_ADDRESS "127.0.0.1:25978"
 #define EZ_ADDRESS_VARIABLE "EZMSG_GRAPHSERVER_ADDR"
 
 /* What a window of measurement may be, in seconds; outside it the programs refuse. */

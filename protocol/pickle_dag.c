@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pickle_opcodes.h"
 #include "pickle_tree.h"
+#include "pickle_write.h"
 
 #define DAG_NODES_MAX (4 << 20)
 
@@ -65,28 +65,6 @@ void ez_dag_free(struct ez_dag *dag)
 	free(dag);
 }
 
-static void put_str(struct ez_buffer *out, const char *text)
-{
-	size_t len = strlen(text);
-
-	if (len < 256) {
-		ez_put_u8(out, EZ_OP_SHORT_BINUNICODE);
-		ez_put_u8(out, (uint8_t)len);
-	} else {
-		ez_put_u8(out, EZ_OP_BINUNICODE);
-		for (int shift = 0; shift < 32; shift += 8)
-			ez_put_u8(out, (uint8_t)(len >> shift));
-	}
-	ez_buffer_append(out, text, len);
-}
-
-static void put_global(struct ez_buffer *out, const char *module, const char *name)
-{
-	put_str(out, module);
-	put_str(out, name);
-	ez_put_u8(out, EZ_OP_STACK_GLOBAL);
-}
-
 static void put_successors(struct ez_buffer *out, const struct ez_dag *dag,
 			   const struct ez_dag_topic *topic)
 {
@@ -95,7 +73,7 @@ static void put_successors(struct ez_buffer *out, const struct ez_dag *dag,
 		return;
 	ez_put_u8(out, EZ_OP_MARK_OBJECT);
 	for (size_t i = 0; i < topic->n_successors; i++)
-		put_str(out, dag->topics[topic->successors[i]].name);
+		ez_pickle_put_text(out, dag->topics[topic->successors[i]].name);
 	ez_put_u8(out, EZ_OP_ADDITEMS);
 }
 
@@ -104,17 +82,17 @@ void ez_pickle_dag(struct ez_buffer *out, const struct ez_dag *dag)
 {
 	ez_put_u8(out, EZ_OP_PROTO);
 	ez_put_u8(out, 4);
-	put_global(out, "ezmsg.core.dag", "DAG");
+	ez_pickle_put_global(out, "ezmsg.core.dag", "DAG");
 	ez_put_u8(out, EZ_OP_EMPTY_TUPLE);
 	ez_put_u8(out, EZ_OP_NEWOBJ);
 	ez_put_u8(out, EZ_OP_EMPTY_DICT);
-	put_str(out, "graph");
-	put_global(out, "collections", "defaultdict");
-	put_global(out, "builtins", "set");
+	ez_pickle_put_text(out, "graph");
+	ez_pickle_put_global(out, "collections", "defaultdict");
+	ez_pickle_put_global(out, "builtins", "set");
 	ez_put_u8(out, EZ_OP_TUPLE1);
 	ez_put_u8(out, EZ_OP_REDUCE);
 	for (size_t i = 0; i < dag->n_topics; i++) {
-		put_str(out, dag->topics[i].name);
+		ez_pickle_put_text(out, dag->topics[i].name);
 		put_successors(out, dag, &dag->topics[i]);
 		ez_put_u8(out, EZ_OP_SETITEM);
 	}

@@ -12,6 +12,7 @@
 
 /* Limits on strings of the wire; a peer that announces more is refused. */
 #define EZ_TOPIC_BYTES_MAX 4096
+#define EZ_VERSION_BYTES 64	      /* of the greeting, with a terminator */
 #define EZ_NAME_BYTES_MAX 256	      /* ids, addresses, segment names, versions */
 #define EZ_UPDATE_BYTES_MAX (4 << 20) /* a list of some 110,000 publishers */
 #define EZ_DAG_BYTES_MAX (64 << 20)

@@ -12,8 +12,7 @@
 #include "buffer.h"
 #include "clock.h"
 #include "parse.h"
-
-#define EZ_VERSION_BYTES 64
+#include "request.h"
 
 /*
  * Connects and reads the greeting. Returns the descriptor, owned by the caller. ret_version may be

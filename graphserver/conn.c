@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+#include "conn.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <event2/event.h>
+
+#include "fd.h"
+#include "hash.h"
+
+#define READ_BYTES 65536
+#define LINGER_MS 2000
+#define COMPLAINT_INTERVAL_NS (EZ_NS_PER_S / 20)
+
+_Static_assert(EZPROF_NEED_MORE == -EAGAIN, "the frame reader's word for it");
+_Static_assert(EZPROF_NOT_NOW == -EBUSY, "an errno that no message can cause");
+
+static void on_readable(evutil_socket_t fd, short what, void *arg);
+static void on_writable(evutil_socket_t fd, short what, void *arg);
+static void on_timer(evutil_socket_t fd, short what, void *arg);
+
+static struct timeval from_ms(uint64_t ms)
+{
+	return (struct timeval){.tv_sec = (time_t)(ms / 1000),
+				.tv_usec = (suseconds_t)(ms % 1000 * 1000)};
+}
+
+static void arm_timer(struct ezprof_conn *conn, uint64_t ms)
+{
+	struct timeval after = from_ms(ms);
+
+	event_add(conn->timer, &after);
+}
+
+static void describe_peer(struct ezprof_conn *conn)
+{
+	char host[EZ_HOST_BYTES] = "?";
+	struct sockaddr_storage peer = {0};
+	socklen_t len = sizeof(peer);
+	unsigned int port = 0;
+
+	ez_fd_peer_host(conn->fd, host, sizeof(host));
+	/* Both families have the port in the same place. */
+	if (getpeername(conn->fd, (struct sockaddr *)&peer, &len) == 0)
+		port = ntohs(((struct sockaddr_in *)&peer)->sin_port);
+	snprintf(conn->peer, sizeof(conn->peer), "%.60s:%u", host, port);
+}
+
+/* A peer whose machine vanished is found out within some two minutes. */
+static void keep_alive(int fd)
+{
+	int on = 1, idle_s = 60, interval_s = 15, count = 4;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+}
+
+struct ezprof_conn *ezprof_conn_new(struct ezprof_server *server, int fd,
+				    const struct ezprof_role *role)
+{
+	struct ezprof_conn *conn = calloc(1, sizeof(*conn));
+
+	if (!conn) {
+		ez_fd_close(fd);
+		return NULL;
+	}
+	conn->server = server;
+	conn->fd = fd;
+	conn->role = role;
+	ez_buffer_init(&conn->in, server->config.payload_bytes_max + READ_BYTES);
+	ez_buffer_init(&conn->out, server->config.pending_bytes_max);
+	conn->readable = event_new(server->base, fd, EV_READ | EV_PERSIST, on_readable, conn);
+	conn->writable = event_new(server->base, fd, EV_WRITE, on_writable, conn);
+	conn->timer = event_new(server->base, -1, 0, on_timer, conn);
+	if (!conn->readable || !conn->writable || !conn->timer ||
+	    event_add(conn->readable, NULL) < 0) {
+		ez_fd_close(fd);
+		ezprof_conn_free(conn);
+		return NULL;
+	}
+	describe_peer(conn);
+	keep_alive(fd);
+	arm_timer(conn, server->config.request_timeout_ms);
+	DL_APPEND(server->conns, conn);
+	server->n_conns++;
+	return conn;
+}
+
+void ezprof_conn_free(struct ezprof_conn *conn)
+{
+	if (conn->readable)
+		event_free(conn->readable);
+	if (conn->writable)
+		event_free(conn->writable);
+	if (conn->timer)
+		event_free(conn->timer);
+	ez_buffer_free(&conn->in);
+	ez_buffer_free(&conn->out);
+	free(conn);
+}
+
+bool ezprof_conn_is_open(const struct ezprof_conn *conn)
+{
+	return conn->fd >= 0 && !conn->finishing;
+}
+
+void ezprof_conn_become(struct ezprof_conn *conn, const struct ezprof_role *role, void *data)
+{
+	conn->role = role;
+	conn->data = data;
+}
+
+void ezprof_conn_establish(struct ezprof_conn *conn)
+{
+	conn->established = true;
+	event_del(conn->timer);
+}
+
+/* The role lets go, once. */
+static void leave_role(struct ezprof_conn *conn)
+{
+	const struct ezprof_role *role = conn->role;
+
+	conn->role = NULL;
+	if (role && role->gone)
+		role->gone(conn);
+	conn->data = NULL;
+}
+
+void ezprof_conn_close(struct ezprof_conn *conn)
+{
+	if (conn->fd < 0)
+		return;
+	event_del(conn->readable);
+	event_del(conn->writable);
+	event_del(conn->timer);
+	conn->fd = ez_fd_close(conn->fd);
+	DL_DELETE(conn->server->conns, conn);
+	conn->server->n_conns--;
+	DL_APPEND(conn->server->dead, conn);
+	event_active(conn->server->reaper, 0, 0);
+	leave_role(conn);
+}
+
+void ezprof_conn_complain(struct ezprof_conn *conn, const char *format, ...)
+{
+	uint64_t held_back;
+	char text[256];
+	va_list args;
+
+	if (!ez_log_limited(&conn->server->peer_log, COMPLAINT_INTERVAL_NS, &held_back))
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (held_back)
+		ez_log(EZ_LOG_WARN, "%s: %s (%llu more like it were held back)", conn->peer, text,
+		       (unsigned long long)held_back);
+	else
+		ez_log(EZ_LOG_WARN, "%s: %s", conn->peer, text);
+}
+
+static size_t unsent(const struct ezprof_conn *conn)
+{
+	return conn->out.len - conn->out_sent;
+}
+
+static int send_some(struct ezprof_conn *conn)
+{
+	while (unsent(conn)) {
+		ssize_t n = send(conn->fd, conn->out.data + conn->out_sent, unsent(conn),
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -errno;
+		conn->out_sent += (size_t)n;
+	}
+	return 0;
+}
+
+/* All is out: the peer gets its EOF now and a moment to read, before unread input would turn it
+ * into a reset. */
+static void linger(struct ezprof_conn *conn)
+{
+	if (shutdown(conn->fd, SHUT_WR) < 0 || conn->at_eof)
+		ezprof_conn_close(conn);
+	else
+		arm_timer(conn, LINGER_MS);
+}
+
+void ezprof_conn_flush(struct ezprof_conn *conn)
+{
+	if (conn->fd >= 0)
+		event_active(conn->writable, EV_WRITE, 0);
+}
+
+static void send_pending(struct ezprof_conn *conn)
+{
+	int err;
+
+	if (conn->out.err) {
+		ezprof_conn_complain(conn, "closed: it doesn't read, %zu bytes are waiting",
+				     unsent(conn));
+		ezprof_conn_close(conn);
+		return;
+	}
+	err = send_some(conn);
+	if (err) {
+		ezprof_conn_close(conn);
+		return;
+	}
+	if (!unsent(conn)) {
+		ez_buffer_reset(&conn->out);
+		conn->out_sent = 0;
+		event_del(conn->writable);
+		if (conn->finishing)
+			linger(conn);
+		return;
+	}
+	/* Moves the rest to the front only when that is the smaller part: linear over all. */
+	if (conn->out_sent > conn->out.len / 2) {
+		ez_buffer_consume(&conn->out, conn->out_sent);
+		conn->out_sent = 0;
+	}
+	event_add(conn->writable, NULL);
+}
+
+void ezprof_conn_finish(struct ezprof_conn *conn)
+{
+	if (!ezprof_conn_is_open(conn))
+		return;
+	conn->finishing = true;
+	leave_role(conn);
+	/* A peer that doesn't read its answer has as long as for a request. */
+	arm_timer(conn, conn->server->config.request_timeout_ms);
+	ezprof_conn_flush(conn);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct ezprof_conn *conn = arg;
+
+	(void)fd;
+	(void)what;
+	if (conn->fd >= 0)
+		send_pending(conn);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct ezprof_conn *conn = arg;
+
+	(void)fd;
+	(void)what;
+	if (conn->fd < 0)
+		return;
+	if (!conn->finishing)
+		ezprof_conn_complain(conn, "closed: no complete %s within %llu ms",
+				     conn->established ? "message" : "request",
+				     (unsigned long long)conn->server->config.request_timeout_ms);
+	ezprof_conn_close(conn);
+}
+
+/* The time limit of a link runs while an incomplete message is there. */
+static void watch_incomplete(struct ezprof_conn *conn, bool incomplete)
+{
+	if (!conn->established || conn->finishing)
+		return;
+	if (!incomplete)
+		event_del(conn->timer);
+	else if (!event_pending(conn->timer, EV_TIMEOUT, NULL))
+		arm_timer(conn, conn->server->config.request_timeout_ms);
+}
+
+static void refuse(struct ezprof_conn *conn, int err)
+{
+	if (err == -EMSGSIZE)
+		ezprof_conn_complain(conn, "closed: a length in its %s is over the limit",
+				     conn->role->name);
+	else if (err != -ECANCELED)
+		ezprof_conn_complain(conn, "closed: bad %s: %s", conn->role->name, strerror(-err));
+	ezprof_conn_close(conn);
+}
+
+void ezprof_conn_pump(struct ezprof_conn *conn)
+{
+	size_t consumed = 0;
+	int err = 0;
+
+	/* A role that calls this from receive is served by the loop that called it. */
+	if (conn->pumping)
+		return;
+	conn->pumping = true;
+	while (ezprof_conn_is_open(conn) && consumed < conn->in.len) {
+		struct ez_reader reader;
+
+		ez_reader_init(&reader, conn->in.data + consumed, conn->in.len - consumed);
+		err = conn->role->receive(conn, &reader);
+		if (err)
+			break;
+		consumed += reader.pos;
+	}
+	conn->pumping = false;
+	if (!ezprof_conn_is_open(conn)) {
+		/* Not earlier: whoever finished it may still have been using strings of the
+		 * message. */
+		ez_buffer_free(&conn->in);
+		return;
+	}
+	ez_buffer_consume(&conn->in, consumed);
+	watch_incomplete(conn, err == EZPROF_NEED_MORE);
+	if (err && err != EZPROF_NEED_MORE && err != EZPROF_NOT_NOW)
+		refuse(conn, err);
+	else if (conn->at_eof && !conn->role->answers_after_eof)
+		ezprof_conn_close(conn);
+	else if (conn->at_eof && err == EZPROF_NEED_MORE)
+		ezprof_conn_close(conn);
+}
+
+/* Input of a connection that only waits for its answer to be read. */
+static void discard(struct ezprof_conn *conn)
+{
+	char waste[4096];
+	ssize_t n = recv(conn->fd, waste, sizeof(waste), MSG_DONTWAIT);
+
+	if (n == 0) {
+		conn->at_eof = true;
+		event_del(conn->readable);
+	}
+	if ((n == 0 && !unsent(conn)) || (n < 0 && errno != EAGAIN && errno != EINTR))
+		ezprof_conn_close(conn);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct ezprof_conn *conn = arg;
+	uint8_t *to;
+	ssize_t n;
+
+	(void)what;
+	if (conn->finishing) {
+		discard(conn);
+		return;
+	}
+	to = ez_buffer_reserve(&conn->in, READ_BYTES);
+	if (!to) {
+		refuse(conn, conn->in.err);
+		return;
+	}
+	n = recv((int)fd, to, READ_BYTES, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < 0) {
+		ezprof_conn_close(conn);
+		return;
+	}
+	if (n == 0) {
+		conn->at_eof = true;
+		event_del(conn->readable);
+	}
+	conn->in.len += (size_t)n;
+	ezprof_conn_pump(conn);
+}

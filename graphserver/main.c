@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ezprof-graphserver: sets the loop up, says on stdout where it listens, runs until a signal or
+ * SHUTDOWN.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "fd.h"
+#include "log.h"
+#include "options.h"
+#include "server.h"
+#include "server_mark.h"
+
+static void on_signal(evutil_socket_t fd, short what, void *arg)
+{
+	struct signalfd_siginfo info;
+
+	(void)what;
+	if (read(fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	ez_log(EZ_LOG_INFO, "stopping: %s", strsignal((int)info.ssi_signo));
+	ezprof_server_stop(arg);
+}
+
+/* From here on SIGTERM and SIGINT only come through the descriptor. */
+static int open_signals(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Each client takes a descriptor; the usual soft limit of 1024 is for programs that use select().
+ */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Where clients can reach it: the host as it was given, the port as it came out. */
+static void announce(const struct ezprof_server *server)
+{
+	struct ez_address address = server->config.address;
+	char text[EZ_ADDRESS_BYTES];
+
+	address.port = server->port;
+	ez_address_format(&address, text);
+	printf("%s\n", text);
+	fflush(stdout);
+}
+
+static int run(struct ezprof_server *server)
+{
+	int fd = open_signals();
+	struct event *signals;
+	char *mark = NULL;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	signals = event_new(server->base, fd, EV_READ | EV_PERSIST, on_signal, server);
+	err = signals && event_add(signals, NULL) == 0 ? 0 : -ENOMEM;
+	if (!err) {
+		int mark_err = ez_server_mark_write(server->port, &mark);
+
+		if (mark_err)
+			ez_log(EZ_LOG_WARN,
+			       "programs of ezprof won't know this server: can't leave a mark: %s",
+			       strerror(-mark_err));
+		announce(server);
+		err = ezprof_server_run(server);
+		ez_server_mark_remove(mark);
+	}
+	if (signals)
+		event_free(signals);
+	ez_fd_close(fd);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct ezprof_options options;
+	struct ezprof_server server;
+	char address[EZ_ADDRESS_BYTES];
+	int err;
+
+	ezprof_options_parse(argc, argv, &options);
+	ez_log_setup(options.log_level, program_invocation_short_name);
+	raise_descriptor_limit();
+	err = ezprof_server_init(&server, &options.config);
+	if (err) {
+		ez_address_format(&options.config.address, address);
+		fprintf(stderr, "%s: can't listen on %s: %s\n", program_invocation_short_name,
+			address, strerror(-err));
+		return EXIT_FAILURE;
+	}
+	err = run(&server);
+	ezprof_server_free(&server);
+	if (err)
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, strerror(-err));
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}

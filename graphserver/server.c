@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "server.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <event2/event.h>
+#include <uuid/uuid.h>
+
+#include "conn.h"
+#include "dispatch.h"
+#include "fd.h"
+#include "shm_store.h"
+
+#define BACKLOG 1024
+#define ACCEPTS_PER_TURN 64
+#define ACCEPT_PAUSE_MS 100
+#define ACCEPT_LOG_NS (5 * EZ_NS_PER_S)
+
+void ezprof_server_new_id(char out[37])
+{
+	uuid_t id;
+
+	uuid_generate_time(id);
+	uuid_unparse_lower(id, out);
+}
+
+/* Lines about accepting come at most every few seconds, however many clients wait. */
+static void complain_about_accept(struct ezprof_server *server, const char *text)
+{
+	uint64_t held_back;
+
+	if (ez_log_limited(&server->accept_log, ACCEPT_LOG_NS, &held_back))
+		ez_log(EZ_LOG_WARN, "%s (%llu more times since the last line like this)", text,
+		       (unsigned long long)held_back);
+}
+
+/* Out of descriptors: the waiting client would make the loop spin, so leave it in the backlog for a
+ * while. */
+static void pause_accepting(struct ezprof_server *server, int err)
+{
+	struct timeval pause = {.tv_usec = ACCEPT_PAUSE_MS * 1000};
+	char text[96];
+
+	snprintf(text, sizeof(text), "can't accept a client: %s", strerror(-err));
+	complain_about_accept(server, text);
+	event_del(server->accepting);
+	event_add(server->accept_again, &pause);
+}
+
+static void accept_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct ezprof_server *server = arg;
+
+	(void)fd;
+	(void)what;
+	if (!server->stopping)
+		event_add(server->accepting, NULL);
+}
+
+/* The client ended before we came to it; nothing is wrong with us. */
+static bool is_clients_fault(int err)
+{
+	return err == -ECONNABORTED || err == -EINTR || err == -EPROTO || err == -EPERM;
+}
+
+static void accept_clients(evutil_socket_t fd, short what, void *arg)
+{
+	struct ezprof_server *server = arg;
+
+	(void)what;
+	for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
+		int client = ez_fd_accept((int)fd, true);
+
+		if (client == -EAGAIN)
+			return;
+		if (client < 0 && is_clients_fault(client))
+			continue;
+		if (client < 0) {
+			pause_accepting(server, client);
+			return;
+		}
+		if (server->n_conns >= server->config.clients_max) {
+			complain_about_accept(server,
+					      "refused a client: the limit of clients is reached");
+			ez_fd_close(client);
+			continue;
+		}
+		ezprof_dispatch_new_client(server, client);
+	}
+}
+
+static void reap(evutil_socket_t fd, short what, void *arg)
+{
+	struct ezprof_server *server = arg;
+	struct ezprof_conn *conn, *next;
+
+	(void)fd;
+	(void)what;
+	DL_FOREACH_SAFE(server->dead, conn, next)
+	{
+		DL_DELETE(server->dead, conn);
+		ezprof_conn_free(conn);
+	}
+}
+
+int ezprof_server_init(struct ezprof_server *server, const struct ezprof_config *config)
+{
+	int err = 0;
+
+	memset(server, 0, sizeof(*server));
+	server->config = *config;
+	server->next_owner = EZPROF_OWNER_NOBODY + 1;
+	server->listen_fd =
+		ez_fd_listen(config->address.host, config->address.port, BACKLOG, &server->port);
+	if (server->listen_fd < 0)
+		return server->listen_fd;
+	server->base = event_base_new();
+	server->shm = ezprof_shm_store_new();
+	if (!server->base || !server->shm) {
+		err = -ENOMEM;
+		goto fail;
+	}
+	server->accepting = event_new(server->base, server->listen_fd, EV_READ | EV_PERSIST,
+				      accept_clients, server);
+	server->accept_again = event_new(server->base, -1, 0, accept_again, server);
+	server->reaper = event_new(server->base, -1, 0, reap, server);
+	if (!server->accepting || !server->accept_again || !server->reaper)
+		err = -ENOMEM;
+	if (!err)
+		err = ez_fd_nonblock(server->listen_fd, true);
+	if (!err && event_add(server->accepting, NULL) < 0)
+		err = -ENOMEM;
+	if (!err)
+		return 0;
+fail:
+	ezprof_server_free(server);
+	return err;
+}
+
+int ezprof_server_run(struct ezprof_server *server)
+{
+	return event_base_dispatch(server->base) < 0 ? -EIO : 0;
+}
+
+void ezprof_server_stop(struct ezprof_server *server)
+{
+	server->stopping = true;
+	event_base_loopbreak(server->base);
+}
+
+static void event_free_if(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
+void ezprof_server_free(struct ezprof_server *server)
+{
+	server->stopping = true;
+	while (server->conns)
+		ezprof_conn_close(server->conns);
+	if (server->reaper)
+		reap(-1, 0, server);
+	ezprof_shm_store_free(server->shm);
+	ezprof_graph_clear(&server->graph);
+	event_free_if(server->accepting);
+	event_free_if(server->accept_again);
+	event_free_if(server->reaper);
+	if (server->base)
+		event_base_free(server->base);
+	server->listen_fd = ez_fd_close(server->listen_fd);
+}
