@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,10 +48,7 @@ enum ez_type {
 	EZ_TYPE_ARRAY,
 };
 
-struct ez_buffer {
-	const void *data;
-	size_t bytes;
-};
+#define EZ_DIMENSIONS_MAX 32
 
 /*
  * A received message: a borrowed view, valid until ez_message_release(). Zero copy on local and
@@ -64,10 +62,17 @@ struct ez_message {
 	size_t bytes;
 	int64_t integer; /* bool, int */
 	double real;	 /* float */
-	const struct ez_buffer *buffers;
+	const struct iovec *buffers;
 	size_t num_buffers;
-	const char *topic; /* the publisher's */
-	void *internal[4]; /* the runtime's own */
+	size_t total_bytes; /* marshalled size: what profiles count */
+	const char *topic;  /* the publisher's; valid as long as the message */
+	void *internal[2];  /* the runtime's own */
+
+	/* type EZ_TYPE_ARRAY; else dimensions is 0 and the rest not set */
+	uint32_t dimensions;
+	bool fortran_order;
+	char dtype[8]; /* numpy's: byte order, kind, item size: "<f4", "|u1" */
+	uint64_t shape[EZ_DIMENSIONS_MAX];
 };
 
 /* ---- context ---- */
@@ -117,7 +122,7 @@ EZ_API int ez_publish_array(struct ez_publisher *publisher, const char *dtype,
 			    int64_t timeout_ns);
 
 /* A ready pickle and its out-of-band buffers, as they are: buffers[0] is the pickle. */
-EZ_API int ez_publish_buffers(struct ez_publisher *publisher, const struct ez_buffer *buffers,
+EZ_API int ez_publish_buffers(struct ez_publisher *publisher, const struct iovec *buffers,
 			      size_t num_buffers, int64_t timeout_ns);
 
 /* Messages sent so far and their marshalled bytes. Exact between two publishes. */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "receive.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "endpoint.h"
+#include "subscriber.h"
+#include "value.h"
+
+/* The next item, or why there is none. */
+static int take(struct ez_subscriber *subscriber, int64_t timeout_ns, struct ez_item **ret_item)
+{
+	ez_mono_ns_t deadline_ns = 0;
+	struct ez_item *item = NULL;
+	int err = 0;
+
+	pthread_mutex_lock(&subscriber->lock);
+	subscriber->inside++;
+	while (!err) {
+		/* Closed: what is left is released unread. Failed: what came before is still read.
+		 */
+		item = subscriber->closed ? NULL : ez_subscriber_pop_locked(subscriber);
+		if (item)
+			break;
+		err = subscriber->closed ? -EPIPE : subscriber->failed;
+		if (err)
+			break;
+		if (!deadline_ns)
+			deadline_ns = ez_deadline_ns(timeout_ns);
+		subscriber->waiting++;
+		err = ez_cond_wait_until(&subscriber->cond, &subscriber->lock, deadline_ns);
+		subscriber->waiting--;
+	}
+	subscriber->inside--;
+	if (subscriber->closed)
+		pthread_cond_broadcast(&subscriber->cond);
+	pthread_mutex_unlock(&subscriber->lock);
+	if (item)
+		*ret_item = item;
+	return item ? 0 : err;
+}
+
+static void give(struct ez_item *item, struct ez_message *ret_message)
+{
+	struct ez_channel *channel = item->tap->channel;
+
+	ez_message_fill(ret_message, item);
+	/* The lock only where somebody listens: this fires the probe and does nothing else. */
+	if (!ez_probe_enabled(EZ_PROBE_callback_begin))
+		return;
+	pthread_mutex_lock(&channel->lock);
+	ez_endpoint_callback_begin(item->tap->entry, item->delivery->id);
+	pthread_mutex_unlock(&channel->lock);
+}
+
+int ez_receive(struct ez_subscriber *subscriber, int64_t timeout_ns, struct ez_message *ret_message)
+{
+	struct ez_item *item;
+	int err = ez_context_check(subscriber->context);
+
+	if (err)
+		return err;
+	if (subscriber->callback)
+		return -EINVAL;
+	err = take(subscriber, timeout_ns, &item);
+	if (!err)
+		give(item, ret_message);
+	return err;
+}
+
+void ez_message_release(struct ez_message *message)
+{
+	struct ez_item *item = message->internal[0];
+
+	/* In a forked child the item is the parent's. */
+	if (!item || ez_forked_since((uint32_t)(uintptr_t)message->internal[1]))
+		return;
+	message->internal[0] = NULL;
+	ez_item_release(item);
+}
+
+void *ez_receive_thread(void *argument)
+{
+	struct ez_subscriber *subscriber = argument;
+	struct ez_message message;
+	struct ez_item *item;
+
+	while (!take(subscriber, EZ_FOREVER, &item)) {
+		give(item, &message);
+		subscriber->callback(&message, subscriber->user);
+		ez_message_release(&message);
+	}
+	return NULL;
+}
