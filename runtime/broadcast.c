@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One message to every channel: wait for its slot, write it there once, lease it to each channel
+ * and tell each in its way. Also its callers, which differ in what they put into a message.
+ */
+#include "publisher.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "command.h"
+#include "endpoint.h"
+#include "frame.h"
+
+/* Below this a copy is shorter than what it would cost to let others at the lock meanwhile. */
+#define COPY_UNLOCKED_BYTES 32768
+
+static bool is_wanted_locked(const struct ez_publisher *publisher)
+{
+	const struct ez_link *link;
+
+	for (link = publisher->links; link; link = link->next) {
+		if (!link->up)
+			continue;
+		if (!link->is_local)
+			return true;
+		if (__atomic_load_n(&link->local->active_taps, __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+static uint8_t *slot_of(const struct ez_publisher *publisher, uint64_t id)
+{
+	return ez_segment_slot(publisher->lease->segment, id % publisher->num_buffers);
+}
+
+static int write_slot_locked(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
+			     uint64_t id, size_t bytes)
+{
+	int err = 0;
+
+	if (bytes > ez_segment_usable(publisher->lease->segment))
+		err = ez_publisher_resize_locked(publisher, bytes);
+	if (err)
+		return err;
+	publisher->slots.bytes[id % publisher->num_buffers] = bytes;
+	if (bytes < COPY_UNLOCKED_BYTES) {
+		ez_outgoing_write(outgoing, id, slot_of(publisher, id));
+		return 0;
+	}
+	/* The slot is free and publish_lock is held, so it stays ours. */
+	pthread_mutex_unlock(&publisher->lock);
+	ez_outgoing_write(outgoing, id, slot_of(publisher, id));
+	pthread_mutex_lock(&publisher->lock);
+	return 0;
+}
+
+static void lease(struct ez_link *link, uint64_t id, enum ez_transport transport)
+{
+	ez_slots_lease(&link->publisher->slots, &link->holder, id);
+	ez_endpoint_set_transport(link->entry, transport);
+	ez_endpoint_lease(link->entry, id);
+}
+
+static void send_shm(struct ez_link *link, uint64_t id)
+{
+	const struct ez_segment *segment = link->publisher->lease->segment;
+	struct ez_frame_out *out = &link->out;
+	size_t n = strlen(segment->name);
+
+	out->head[0] = EZ_CMD_TX_SHM;
+	ez_store_u64(out->head + 1, id);
+	ez_store_u64(out->head + 9, n);
+	memcpy(out->head + 17, segment->name, n);
+	out->head_bytes = 17 + n;
+	out->body_bytes = 0;
+	lease(link, id, EZ_TRANSPORT_SHM);
+	ez_link_send_locked(link);
+}
+
+static void send_tcp(struct ez_link *link, uint64_t id, size_t bytes)
+{
+	struct ez_frame_out *out = &link->out;
+
+	out->head[0] = EZ_CMD_TX_TCP;
+	ez_store_u64(out->head + 1, id);
+	ez_store_u64(out->head + 9, bytes);
+	out->head_bytes = 17;
+	out->body = slot_of(link->publisher, id);
+	out->body_bytes = bytes;
+	lease(link, id, EZ_TRANSPORT_TCP);
+	ez_link_send_locked(link);
+}
+
+/* Straight into the queues of this process's subscribers, who read the slot itself. */
+static void deliver_local(struct ez_link *link, uint64_t id, size_t bytes, struct ez_item **dropped)
+{
+	struct ez_segment *segment = link->publisher->lease->segment;
+	struct ez_channel *channel = link->local;
+	struct ez_parts parts;
+	bool taken = false;
+
+	if (!__atomic_load_n(&channel->active_taps, __ATOMIC_RELAXED) ||
+	    ez_parts_parse(&parts, slot_of(link->publisher, id), bytes, id))
+		return;
+	pthread_mutex_lock(&channel->lock);
+	if (channel->active_taps && channel->state == EZ_CHANNEL_UP) {
+		lease(link, id, EZ_TRANSPORT_LOCAL);
+		taken = ez_deliver_locked(channel, id, EZ_VIA_LOCAL, &parts,
+					  ez_segment_ref(segment), NULL, dropped);
+		if (!taken)
+			ez_link_release_locked(link, id);
+	} else {
+		ez_parts_free(&parts);
+	}
+	pthread_mutex_unlock(&channel->lock);
+}
+
+static void send_to_links(struct ez_publisher *publisher, uint64_t id, size_t bytes,
+			  struct ez_item **dropped)
+{
+	struct ez_link *link;
+
+	for (link = publisher->links; link; link = link->next) {
+		if (!link->up || link->is_local)
+			continue;
+		if (link->shm_ok && !publisher->force_tcp)
+			send_shm(link, id);
+		else
+			send_tcp(link, id, bytes);
+	}
+	if (publisher->local_link)
+		deliver_local(publisher->local_link, id, bytes, dropped);
+}
+
+/* A broadcast makes the own channel a local one, also where nobody listens on it. */
+static void mark_own_local(struct ez_publisher *publisher)
+{
+	struct ez_link *link = publisher->local_link;
+
+	if (!link || publisher->own_marked)
+		return;
+	publisher->own_marked = true;
+	ez_endpoint_set_transport(link->entry, EZ_TRANSPORT_LOCAL);
+	pthread_mutex_lock(&link->local->lock);
+	ez_endpoint_set_transport(link->local->entry, EZ_TRANSPORT_LOCAL);
+	pthread_mutex_unlock(&link->local->lock);
+}
+
+static int broadcast_locked(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
+			    size_t bytes, struct ez_item **dropped)
+{
+	uint64_t id = publisher->next_id;
+	int err = 0;
+
+	if (is_wanted_locked(publisher)) {
+		err = write_slot_locked(publisher, outgoing, id, bytes);
+		if (err)
+			return err;
+		send_to_links(publisher, id, bytes, dropped);
+	}
+	mark_own_local(publisher);
+	publisher->next_id++;
+	publisher->total_bytes += bytes;
+	ez_endpoint_publish(publisher->entry, id, bytes);
+	return 0;
+}
+
+static int lock_publish(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns)
+{
+	struct timespec until;
+
+	if (pthread_mutex_trylock(&publisher->publish_lock) == 0)
+		return 0;
+	if (deadline_ns == EZ_NEVER)
+		return -pthread_mutex_lock(&publisher->publish_lock);
+	until.tv_sec = (time_t)(deadline_ns / EZ_NS_PER_S);
+	until.tv_nsec = (long)(deadline_ns % EZ_NS_PER_S);
+	return -pthread_mutex_clocklock(&publisher->publish_lock, CLOCK_MONOTONIC, &until);
+}
+
+int ez_broadcast(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
+		 int64_t timeout_ns)
+{
+	ez_mono_ns_t deadline_ns = ez_deadline_ns(timeout_ns);
+	struct ez_item *dropped = NULL;
+	size_t bytes;
+	int err = ez_context_check(publisher->context);
+
+	if (!err)
+		err = ez_outgoing_size(outgoing, &bytes);
+	if (err)
+		return err;
+	ez_publisher_ref(publisher);
+	err = lock_publish(publisher, deadline_ns);
+	if (err)
+		goto out;
+	pthread_mutex_lock(&publisher->lock);
+	err = ez_gate_pass_locked(publisher, deadline_ns);
+	if (!err) {
+		publisher->publishing = true;
+		err = broadcast_locked(publisher, outgoing, bytes, &dropped);
+		publisher->publishing = false;
+	}
+	if (!err && publisher->sending_links)
+		ez_gate_drain_locked(publisher, publisher->next_id - 1, deadline_ns);
+	if (publisher->syncs_owed)
+		ez_publisher_check_sync_locked(publisher);
+	pthread_mutex_unlock(&publisher->lock);
+	if (publisher->old_leases)
+		ez_publisher_end_old_leases(publisher, false);
+	pthread_mutex_unlock(&publisher->publish_lock);
+	ez_items_drop(dropped);
+out:
+	ez_publisher_unref(publisher);
+	return err;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A publisher: creation (publisher_create.c), end (publisher.c), the broadcast (broadcast.c), when
+ * to wait (gate.c), its end of each channel (link.c), the segment (publisher_segment.c), and its
+ * link to the graph server (publisher_graph.c). Threads publish one by one under `publish_lock`;
+ * `lock` guards the state that acknowledgements change meanwhile.
+ */
+#ifndef EZ_PUBLISHER_H
+#define EZ_PUBLISHER_H
+
+#include <pthread.h>
+
+#include "backpressure.h"
+#include "channel.h"
+#include "context.h"
+#include "parts.h"
+#include "segment.h"
+#include "stream.h"
+
+/* A frame on its way: head, then body, which lies in the leased slot. */
+struct ez_frame_out {
+	uint8_t head[32 + EZ_SEGMENT_NAME_BYTES];
+	size_t head_bytes;
+	const uint8_t *body;
+	size_t body_bytes;
+	size_t sent; /* of both */
+};
+
+/* A connected channel, as the publisher sees it. */
+struct ez_link {
+	struct ez_publisher *publisher; /* a reference */
+	struct ez_link *next;
+	struct ez_stream stream; /* read by the I/O thread, written under the publisher's lock */
+	struct ez_uuid channel_id;
+	struct ez_channel
+		*local; /* a reference: the same process's channel, for delivery without wire */
+	bool named;	/* it told its id */
+	bool up;	/* handshake done: gets messages */
+	bool shm_ok;
+	bool is_local; /* messages go to `local` directly */
+	bool sending;  /* `out` isn't empty: the socket was full */
+	struct ez_frame_out out;
+	struct ez_holder holder;
+	struct ez_entry *entry;
+	uint64_t pid;
+	struct ez_io_timer timer; /* I/O thread only, as is */
+	struct ez_io_job release_job;
+};
+
+/* A segment and the link that keeps it alive at the graph server. */
+struct ez_segment_lease {
+	struct ez_segment_lease *next; /* replaced ones, newest first */
+	struct ez_segment *segment;
+	struct ez_stream stream; /* I/O thread only */
+	struct ez_io_job job;
+	struct ez_io_job free_job;
+	uint64_t gone_at; /* a replaced one may be read until this message id is to be sent */
+};
+
+struct ez_publisher {
+	struct ez_context *context;
+	uint32_t refs;
+	struct ez_publisher *next; /* in the context; I/O thread only */
+	struct ez_uuid id;
+	char *topic;
+	uint32_t num_buffers;
+	bool force_tcp;
+	bool allow_local;
+	bool pr206;		   /* EZ_HANDSHAKE=pr206 */
+	uint64_t lease_timeout_ns; /* 0: none */
+	struct ez_channel *own;	   /* this process's channel to it: a user of it, and a reference */
+
+	pthread_mutex_t publish_lock;
+
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	uint64_t next_id;
+	uint64_t total_bytes;
+	uint64_t lease_timeouts;
+	uint64_t departed; /* leases that ended because their holder left */
+	bool paused;
+	bool publishing; /* a broadcast is past the gate */
+	bool waiting;	 /* a thread waits on cond */
+	bool created;	 /* the server said so */
+	bool closed;
+	bool own_settled;
+	int failed; /* why it can't publish any more: -ECONNRESET */
+	uint32_t syncs_owed;
+	struct ez_slots slots;
+	struct ez_segment_lease *lease;	     /* the segment in use */
+	struct ez_segment_lease *old_leases; /* under publish_lock */
+	struct ez_link *links;
+	struct ez_link *local_link;
+	uint32_t sending_links; /* whose socket was full */
+	struct ez_entry *entry;
+	bool own_marked; /* the registry says that the own channel is local */
+
+	/* I/O thread only */
+	struct ez_io_source listener;
+	struct ez_io_timer listen_timer; /* after too many open files */
+	struct ez_stream graph;
+	struct ez_io_job sync_job;
+	struct ez_io_job release_job;
+};
+
+struct ez_publisher *ez_publisher_ref(struct ez_publisher *publisher);
+void ez_publisher_unref(struct ez_publisher *publisher);
+
+/* Tells the waiting publisher, if any, that something changed. */
+static inline void ez_publisher_wake_locked(struct ez_publisher *publisher)
+{
+	if (publisher->waiting)
+		pthread_cond_broadcast(&publisher->cond);
+}
+
+/* ---- broadcast.c ---- */
+
+/* See ez_publish_bytes(). */
+int ez_broadcast(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
+		 int64_t timeout_ns);
+
+/* ---- link.c ---- */
+
+/* The listening socket of a publisher has a connection. I/O thread. */
+void ez_link_accept(struct ez_io_source *listener, uint32_t events);
+/* Ends a link and frees what it leased. I/O thread, no lock held. */
+void ez_link_close(struct ez_link *link);
+/* Ends all of them. I/O thread. */
+void ez_links_close(struct ez_publisher *publisher);
+/* The own channel has released that message. Any thread, no lock held. */
+void ez_link_local_release(struct ez_publisher *publisher, uint64_t message_id);
+/* Ends the lease of a message that was acknowledged. */
+void ez_link_release_locked(struct ez_link *link, uint64_t message_id);
+/* Ends it because the holder is gone, or taken for gone. */
+void ez_link_depart_locked(struct ez_link *link, uint64_t message_id);
+/* Begins a frame on a link that sends none: 0 = written, -EAGAIN = the I/O thread goes on. */
+int ez_link_send_locked(struct ez_link *link);
+
+/* ---- gate.c ---- */
+
+/* Waits until the next message may be written: not paused, its buffer free, all sockets drained. */
+int ez_gate_pass_locked(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns);
+/* Waits until all sockets have taken their frames; -ETIMEDOUT leaves the rest to the I/O thread. */
+int ez_gate_drain_locked(struct ez_publisher *publisher, uint64_t message_id,
+			 ez_mono_ns_t deadline_ns);
+
+/* ---- publisher_segment.c ---- */
+
+/* A new segment from the graph server, watched by the I/O thread. Blocks; no lock held. */
+int ez_segment_lease_create(struct ez_publisher *publisher, uint64_t buffer_bytes,
+			    ez_mono_ns_t deadline_ns, struct ez_segment_lease **ret_lease);
+/* Gives it back. Any thread; the memory goes later. NULL is fine. */
+void ez_segment_lease_end(struct ez_publisher *publisher, struct ez_segment_lease *lease);
+/* Moves to a segment with room for `bytes`. Both locks held; `lock` is dropped meanwhile. */
+int ez_publisher_resize_locked(struct ez_publisher *publisher, size_t bytes);
+/* Gives back segments that nobody can read any more, or all. publish_lock held. */
+void ez_publisher_end_old_leases(struct ez_publisher *publisher, bool all);
+
+/* ---- publisher_graph.c ---- */
+
+/* Takes over the PUBLISH connection after the address was sent. I/O thread. */
+int ez_publisher_graph_start(struct ez_publisher *publisher, int fd);
+/* Answers SYNC if all leases have ended: posts what does. */
+void ez_publisher_check_sync_locked(struct ez_publisher *publisher);
+
+#endif
