@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "channel.h"
@@ -85,11 +84,7 @@ static int choose_address(const char *text, struct ez_address *ret_address)
 	if (text)
 		return ez_parse_address(text, ret_address);
 	err = ez_address_from_env(ret_address);
-	if (err != -ENOENT)
-		return err;
-	strcpy(ret_address->host, EZ_DEFAULT_HOST);
-	ret_address->port = EZ_DEFAULT_PORT;
-	return 0;
+	return err == -ENOENT ? ez_parse_address(EZ_DEFAULT_ADDRESS, ret_address) : err;
 }
 
 /* So that the I/O thread, which connects to it again and again, never waits for a name server. */

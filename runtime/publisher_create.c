@@ -22,6 +22,7 @@
 #define DEFAULT_BUFFER_BYTES 65536
 #define DEFAULT_HOST "127.0.0.1"
 #define LISTEN_BACKLOG 128
+#define GRAPH_SERVER_PORT 25978 /* of every machine: left to a server */
 
 static struct ez_publisher *publisher_new(struct ez_context *context, const char *topic,
 					  const struct ez_publisher_options *options)
@@ -61,14 +62,14 @@ struct creation {
 	int err;
 };
 
-/* Upwards from the first port, as all ezmsg publishers do; that of the graph server is left out. */
+/* Upwards from the first port, as all ezmsg publishers do. */
 static int listen_somewhere(const char *host, uint16_t *ret_port)
 {
 	uint64_t port = ez_env_u64("EZMSG_PUBLISHER_PORT_START", 1, UINT16_MAX, 25980);
 	int fd = -EADDRINUSE;
 
 	for (; port <= UINT16_MAX && fd == -EADDRINUSE; port++)
-		if (port != EZ_DEFAULT_PORT)
+		if (port != GRAPH_SERVER_PORT)
 			fd = ez_fd_listen(host, (uint16_t)port, LISTEN_BACKLOG, ret_port);
 	return fd;
 }
