@@ -5,7 +5,9 @@
  * Per CPU, what happened in bucket b is the state when b + 1 began minus the state when b began.
  * The state when a bucket began is its note; without a note nothing was counted there before the
  * next note, or before now, so that one, or the sums themselves, are the state. States before the
- * owner's first hit on that CPU are its base.
+ * owner's first hit on that CPU are its base. A note is cut to the state after it: a program that
+ * was stopped between reading its clock and taking the note has taken it with hits of later buckets
+ * in it.
  */
 #include "fold.h"
 
@@ -67,20 +69,25 @@ static struct span span_of(const struct ezprof_fold_input *in)
 	return span;
 }
 
-/* The state when the bucket after `id` began: the oldest note that is younger, or the sums. */
-static const struct ez_sums *state_after(const struct ez_ring *ring, uint64_t id)
+static void sums_min(struct ez_sums *to, const struct ez_sums *with)
 {
-	const struct ez_sums *state = &ring->sums;
-	uint64_t oldest = UINT64_MAX;
+	uint64_t *t = (uint64_t *)to;
+	const uint64_t *w = (const uint64_t *)with;
+
+	for (size_t i = 0; i < WORDS; i++)
+		t[i] = min_u64(t[i], w[i]);
+}
+
+/* The state when the bucket after `id` began: the sums, cut to all younger notes. */
+static struct ez_sums state_after(const struct ez_ring *ring, uint64_t id)
+{
+	struct ez_sums state = ring->sums;
 
 	for (unsigned int i = 0; i < EZ_RING_BUCKETS; i++) {
 		const struct ez_note *note = &ring->notes[i];
-		uint64_t note_id = EZ_NOTE_ID(note->state);
 
-		if (EZ_NOTE_IS_READY(note->state) && note_id > id && note_id < oldest) {
-			oldest = note_id;
-			state = &note->sums;
-		}
+		if (EZ_NOTE_IS_READY(note->state) && EZ_NOTE_ID(note->state) > id)
+			sums_min(&state, &note->sums);
 	}
 	return state;
 }
@@ -103,25 +110,25 @@ static void fold_max(const struct ez_note *note, uint64_t id, struct ezprof_wind
 static void fold_cpu(const struct ez_ring *ring, const struct span *span, struct ez_sums *buckets,
 		     struct ezprof_window *w)
 {
-	const struct ez_sums *end = state_after(ring, span->first + span->count - 1);
+	struct ez_sums end = state_after(ring, span->first + span->count - 1);
 
 	for (uint64_t i = span->count; i-- > 0;) {
 		uint64_t id = span->first + i;
 		const struct ez_note *note = note_at(ring, id);
-		const struct ez_sums *begin = end;
+		struct ez_sums begin = end;
 
 		if (id < ring->base_id)
 			break;
 		if (EZ_NOTE_ID(note->state) == id) {
 			if (EZ_NOTE_IS_READY(note->state))
-				begin = &note->sums;
+				sums_min(&begin, &note->sums);
 			else
 				w->gaps++;
 			fold_max(note, id, w);
 		}
 		if (id == ring->base_id)
-			begin = &ring->base;
-		sums_add_difference(&buckets[i], end, begin);
+			begin = ring->base;
+		sums_add_difference(&buckets[i], &end, &begin);
 		end = begin;
 	}
 }

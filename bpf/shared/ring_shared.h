@@ -12,11 +12,15 @@
  * - A note holds the sums as they were before the first add of its bucket. Its writer reads the
  * sums first and claims the note then. If any other program of the bucket came in between, that one
  *   has claimed the note and the compare-and-swap fails. A program that finds the note claimed adds
- *   without waiting: what it adds came after the sums were read. So a ready note is right in every
- *   order. A program whose clock reading is of the bucket before, and which adds after the note was
- *   taken, counts in the later bucket: misplaced by one bucket, not lost.
+ *   without waiting: what it adds came after the sums were read. So a note never holds adds of its
+ *   own bucket.
+ * - A program may be stopped between reading its clock and the rest. Going on in a later bucket, it
+ *   adds after that one's note, and so counts there: misplaced, not lost. And it may take its own
+ *   bucket's note only now, with the later bucket's adds in it: so the reader cuts every note to
+ * the notes of later buckets, or those adds would count twice.
  * - A claimed note is never taken over, not even after a full turn of the ring (its writer would
- *   have been stopped for 17 s): the newer bucket then goes without a note, and counts in the next.
+ *   have been stopped for 17 s): the newer bucket then goes without a note, and its hits count in
+ *   one beside it.
  * - A new owner takes the ring over in the same way, the base in the place of the note. Two owners
  *   never run at once: an index is used again 20 s after it was closed, and a group's slots are
  *   given to others only when its process is dead.
