@@ -54,8 +54,12 @@ EZ_INLINE void ez_sums_copy(struct ez_sums *to, const struct ez_sums *from)
 
 #pragma GCC unroll 11
 	for (unsigned int i = 0; i < EZ_SUMS_WORDS; i++) {
-		EZ_WRITE(t[i], EZ_READ(f[i]));
+		ez_u64 word;
+
 		EZ_RING_STEP();
+		word = EZ_READ(f[i]);
+		EZ_RING_STEP();
+		EZ_WRITE(t[i], word);
 	}
 }
 
