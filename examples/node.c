@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ezmsg-node: one process of a demonstration graph. See --help. */
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,16 @@ static int stop_descriptor(void)
 	return signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
+/* Before any thread exists, so that all inherit it. */
+static int run_on(int64_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
 int main(int argc, char **argv)
 {
 	struct node_options options;
@@ -30,6 +41,10 @@ int main(int argc, char **argv)
 	int stop_fd, err;
 
 	node_options_parse(argc, argv, &options);
+	if (options.cpu >= 0 && run_on(options.cpu)) {
+		perror("ezmsg-node: --pin-cpu");
+		return EXIT_FAILURE;
+	}
 	stop_fd = stop_descriptor();
 	if (stop_fd < 0) {
 		perror("ezmsg-node: signals");

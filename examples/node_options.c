@@ -24,7 +24,11 @@ enum {
 	KEY_MONITOR,
 	KEY_LEAKY,
 	KEY_HANDLE,
-	KEY_WAIT
+	KEY_WAIT,
+	KEY_THREADS,
+	KEY_CPU,
+	KEY_MIGRATE,
+	KEY_STALL
 };
 
 static const struct argp_option table[] = {
@@ -40,6 +44,10 @@ static const struct argp_option table[] = {
 	{"leaky", KEY_LEAKY, NULL, 0, "relay, sink: drop what is too much", 0},
 	{"handle", KEY_HANDLE, "NAME", 0, "relay, sink: name in profiles; default: the topic", 0},
 	{"num-buffers", KEY_BUFFERS, "N", 0, "source, relay: buffers of the publisher", 0},
+	{"threads", KEY_THREADS, "N", 0, "source: threads that publish, together the count", 0},
+	{"pin-cpu", KEY_CPU, "N", 0, "run on this CPU only", 0},
+	{"migrate", KEY_MIGRATE, NULL, 0, "source: to another CPU every 100 messages", 0},
+	{"stall-first", KEY_STALL, NULL, 0, "sink: never give the first message back", 0},
 	{"tcp", KEY_TCP, NULL, 0, "source, relay: publish by tcp only", 0},
 	{0},
 };
@@ -87,6 +95,32 @@ static void check(struct argp_state *state, const struct node_options *options)
 		argp_error(state, "a source has one topic, a relay two, a sink at least one");
 }
 
+/* What a node does that only tests want. */
+static error_t on_test_option(int key, char *arg, struct argp_state *state,
+			      struct node_options *options)
+{
+	uint64_t cpu = 0;
+
+	switch (key) {
+	case KEY_THREADS:
+		number(state, arg, 256, &options->threads);
+		break;
+	case KEY_CPU:
+		number(state, arg, 1023, &cpu);
+		options->cpu = (int64_t)cpu;
+		break;
+	case KEY_MIGRATE:
+		options->migrate = true;
+		break;
+	case KEY_STALL:
+		options->stall_first = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
 static error_t on_option(int key, char *arg, struct argp_state *state)
 {
 	struct node_options *options = state->input;
@@ -132,7 +166,7 @@ static error_t on_option(int key, char *arg, struct argp_state *state)
 		check(state, options);
 		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return on_test_option(key, arg, state, options);
 	}
 	return 0;
 }
@@ -144,5 +178,7 @@ void node_options_parse(int argc, char **argv, struct node_options *ret_options)
 	argp_err_exit_status = 2;
 	memset(ret_options, 0, sizeof(*ret_options));
 	ret_options->bytes = 64;
+	ret_options->threads = 1;
+	ret_options->cpu = -1;
 	argp_parse(&argp, argc, argv, 0, NULL, ret_options);
 }

@@ -25,6 +25,10 @@ struct node_options {
 	bool monitor;		/* source: subscribe to its own topic too */
 	bool leaky;		/* relay, sink */
 	uint64_t wait_channels; /* source: start when that many channels are connected */
+	uint64_t threads;	/* source: that many publish, together the count */
+	int64_t cpu;		/* run on this one only; -1: anywhere */
+	bool migrate;		/* source: to another CPU every 100 messages */
+	bool stall_first;	/* sink: never give the first message back */
 };
 
 /* Ends the process on a usage error (status 2), --help and --version. */

@@ -9,21 +9,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <ezmsg/ezmsg.h>
+#include "node_source.h"
 
 #define SLICE_NS 50000000 /* how often a blocked call looks whether it is time to go */
 
-struct node {
-	const struct node_options *options;
-	int stop_fd;
-	struct ez_context *context;
-	struct ez_publisher *publisher;
-	struct ez_subscriber *subscribers[NODE_TOPICS_MAX];
-	int num_subscribers;
-	uint8_t *content;
-};
-
-static bool stopped(const struct node *node, int timeout_ms)
+bool node_stopped(const struct node *node, int timeout_ms)
 {
 	struct pollfd pollfd = {.fd = node->stop_fd, .events = POLLIN};
 
@@ -46,6 +36,22 @@ static void work(const struct ez_message *message, void *user)
 	(void)message;
 	if (options->work_ns)
 		sleep_ns(options->work_ns);
+}
+
+/* Takes one message and keeps it; the others wait in the queue until the publisher is held up. */
+static int run_stalled(struct node *node)
+{
+	struct ez_message kept;
+	int err;
+
+	do {
+		if (node_stopped(node, 0))
+			return 0;
+		err = ez_receive(node->subscribers[0], SLICE_NS, &kept);
+	} while (err == -ETIMEDOUT);
+	if (!err)
+		node_stopped(node, -1);
+	return err;
 }
 
 static void look(const struct ez_message *message, void *user)
@@ -82,52 +88,17 @@ static int open_subscriber(struct node *node, const char *topic, ez_message_fn c
 }
 
 /* Sends one message; 1 when it is time to go instead. */
-static int publish(struct node *node)
+int node_publish(struct node *node)
 {
 	int err;
 
 	do {
-		if (stopped(node, 0))
+		if (node_stopped(node, 0))
 			return 1;
 		err = ez_publish_bytes(node->publisher, node->content, node->options->bytes,
 				       SLICE_NS);
 	} while (err == -ETIMEDOUT);
 	return err;
-}
-
-/* The n-th message of a paced source is due at start + n / rate, so that delays don't add up. */
-static void wait_turn(const struct node *node, const struct timespec *start, uint64_t number)
-{
-	double due_s;
-	struct timespec due;
-
-	if (node->options->rate_hz <= 0)
-		return;
-	due_s = (double)start->tv_nsec * 1e-9 + (double)number / node->options->rate_hz;
-	due.tv_sec = start->tv_sec + (time_t)due_s;
-	due.tv_nsec = (long)((due_s - (double)(time_t)due_s) * 1e9);
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
-		;
-}
-
-static int run_source(struct node *node)
-{
-	const struct node_options *options = node->options;
-	struct timespec start;
-	uint64_t sent;
-	int err = 0;
-
-	while (ez_publisher_channels(node->publisher) < options->wait_channels)
-		if (stopped(node, 5))
-			return 0;
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	for (sent = 0; !err && (!options->count || sent < options->count); sent++) {
-		wait_turn(node, &start, sent);
-		err = publish(node);
-	}
-	if (!err)
-		stopped(node, -1);
-	return err < 0 ? err : 0;
 }
 
 static int run_relay(struct node *node)
@@ -136,7 +107,7 @@ static int run_relay(struct node *node)
 	int err = 0;
 
 	while (err == 0 || err == -ETIMEDOUT) {
-		if (stopped(node, 0))
+		if (node_stopped(node, 0))
 			return 0;
 		err = ez_receive(node->subscribers[0], SLICE_NS, &message);
 		if (err)
@@ -144,7 +115,7 @@ static int run_relay(struct node *node)
 		work(&message, (void *)(uintptr_t)node->options);
 		/* Given back before the next broadcast: what waits there isn't this node's work. */
 		ez_message_release(&message);
-		err = publish(node);
+		err = node_publish(node);
 	}
 	return err < 0 ? err : 0;
 }
@@ -167,7 +138,8 @@ static int set_up(struct node *node, const char **ret_what)
 	if (options->role == NODE_RELAY)
 		return open_subscriber(node, options->topics[0], NULL);
 	for (i = 0; i < options->num_topics && !err; i++)
-		err = open_subscriber(node, options->topics[i], work);
+		err = open_subscriber(node, options->topics[i],
+				      options->stall_first && i == 0 ? NULL : work);
 	return err;
 }
 
@@ -196,11 +168,13 @@ static int play(struct node *node)
 {
 	switch (node->options->role) {
 	case NODE_SOURCE:
-		return run_source(node);
+		return node_run_source(node);
 	case NODE_RELAY:
 		return run_relay(node);
 	default:
-		stopped(node, -1);
+		if (node->options->stall_first)
+			return run_stalled(node);
+		node_stopped(node, -1);
 		return 0;
 	}
 }
