@@ -30,8 +30,11 @@ struct names {
 struct ezprof_registry_reader {
 	struct ezprof_registry_place place;
 	struct ez_registry header;
-	struct ezprof_endpoints endpoints;
+	struct ezprof_endpoints endpoints; /* of the reading in progress; then swapped */
 	size_t endpoints_room;
+	struct ezprof_endpoints done; /* of the last reading that succeeded */
+	size_t done_room;
+	bool done_is_stale; /* names that it borrows have been freed */
 	struct names *names; /* by index */
 	size_t names_room;
 	size_t names_bytes;
@@ -106,6 +109,7 @@ void ezprof_registry_reader_free(struct ezprof_registry_reader *r)
 		names_free(r, &r->names[i]);
 	free(r->names);
 	free(r->endpoints.list);
+	free(r->done.list);
 	free(r);
 }
 
@@ -232,6 +236,7 @@ static int names_update(struct ezprof_registry_reader *r, uint32_t index, const 
 
 	if (names->generation == e->generation)
 		return 0;
+	r->done_is_stale = r->done_is_stale || names->generation;
 	names_free(r, names);
 	names->topic = read_text(r, e->topic, e->topic_bytes);
 	names->handle = read_text(r, e->handle, e->handle_bytes);
@@ -345,6 +350,18 @@ static int read_one(struct ezprof_registry_reader *r, uint32_t index)
 	return err ? err : add_endpoint(r, index, &entry, stable);
 }
 
+static void publish(struct ezprof_registry_reader *r)
+{
+	struct ezprof_endpoints old = r->done;
+	size_t old_room = r->done_room;
+
+	r->done = r->endpoints;
+	r->done_room = r->endpoints_room;
+	r->endpoints = old;
+	r->endpoints_room = old_room;
+	r->done_is_stale = false;
+}
+
 int ezprof_registry_read(struct ezprof_registry_reader *r, uint64_t now_ns,
 			 const struct ezprof_endpoints **ret_endpoints)
 {
@@ -360,9 +377,12 @@ int ezprof_registry_read(struct ezprof_registry_reader *r, uint64_t now_ns,
 		err = make_room(r, r->header.count);
 	for (i = 0; !err && i < r->header.count; i++)
 		err = read_one(r, i);
+	if (err && r->done_is_stale)
+		r->done.count = 0;
 	if (err)
 		return err;
-	*ret_endpoints = &r->endpoints;
+	publish(r);
+	*ret_endpoints = &r->done;
 	return 0;
 }
 

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "measurement.h"
+#include "clock.h"
+#include "snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ezprof_measurement_new(struct ezprof_measurement **ret_measurement)
+{
+	struct ezprof_measurement *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	err = ezprof_opener_start(&m->opener);
+	if (err) {
+		free(m);
+		return err;
+	}
+	*ret_measurement = m;
+	return 0;
+}
+
+void ezprof_measurement_detach(struct ezprof_measurement *m)
+{
+	size_t i, j;
+
+	for (i = 0; i < m->target_count; i++) {
+		for (j = 0; j < m->targets[i]->object_count; j++)
+			ezprof_links_close(&m->targets[i]->objects[j].links);
+	}
+	for (i = 0; m->shared_links && i < m->file_count; i++)
+		ezprof_links_close(&m->shared_links[i]);
+}
+
+void ezprof_measurement_free(struct ezprof_measurement *m)
+{
+	size_t i;
+
+	if (!m)
+		return;
+	ezprof_measurement_detach(m);
+	for (i = 0; i < m->target_count; i++)
+		ezprof_target_free(m->targets[i]);
+	free(m->targets);
+	free(m->shared_links);
+	free(m->files);
+	if (m->maps)
+		ezprof_maps_close(m->maps);
+	ezprof_bpf_free(m->bpf);
+	ezprof_opener_stop(m->opener);
+	free(m);
+}
+
+/* The number of a file; added if it is new. */
+static int file_number(struct ezprof_measurement *m, const struct ezprof_object *object,
+		       uint32_t *ret_number)
+{
+	size_t i;
+	void *grown;
+
+	for (i = 0; i < m->file_count; i++) {
+		if (m->files[i].device == object->device && m->files[i].inode == object->inode)
+			break;
+	}
+	if (i == m->file_count) {
+		grown = reallocarray(m->files, i + 1, sizeof(m->files[0]));
+		if (!grown)
+			return -ENOMEM;
+		m->files = grown;
+		m->files[i].device = object->device;
+		m->files[i].inode = object->inode;
+		m->file_count++;
+	}
+	*ret_number = (uint32_t)i;
+	return 0;
+}
+
+static int number_files(struct ezprof_measurement *m, struct ezprof_target *target)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < target->object_count; i++)
+		err = file_number(m, &target->process->objects[i], &target->objects[i].file);
+	return err;
+}
+
+int ezprof_measurement_add(struct ezprof_measurement *m, pid_t pid,
+			   struct ezprof_refusal *ret_refusal,
+			   char ret_sentence[EZPROF_SENTENCE_BYTES])
+{
+	struct ezprof_target *target, **grown;
+	size_t i;
+	int err;
+
+	for (i = 0; i < m->target_count; i++) {
+		if (m->targets[i]->process->pid == pid)
+			return -EEXIST;
+	}
+	err = ezprof_target_open(m->opener, pid, &target, ret_refusal, ret_sentence);
+	if (err)
+		return err;
+	grown = reallocarray(m->targets, m->target_count + 1, sizeof(target));
+	if (grown)
+		m->targets = grown;
+	if (!grown || number_files(m, target)) {
+		ezprof_target_free(target);
+		return -ENOMEM;
+	}
+	m->targets[m->target_count++] = target;
+	return 0;
+}
+
+static int load(struct ezprof_measurement *m, const struct ezprof_measurement_options *options,
+		struct ezprof_refusal *ret_refusal)
+{
+	struct ezprof_bpf_options bpf = {.endpoints_max = options->endpoints_max,
+					 .perf_event = options->perf_event};
+	uint64_t now_ns = ez_clock_mono_ns();
+	uint32_t buffers;
+	size_t i;
+	int err;
+
+	for (i = 0; i < m->target_count; i++) {
+		ezprof_target_refresh(m->targets[i], now_ns);
+		bpf.endpoints_found +=
+			(uint32_t)ezprof_target_endpoints(m->targets[i], &buffers);
+		if (buffers > bpf.buffers_max)
+			bpf.buffers_max = buffers;
+	}
+	err = ezprof_bpf_load(&bpf, &m->bpf, ret_refusal);
+	if (!err)
+		err = ezprof_maps_open(m->bpf, &m->maps);
+	if (!err)
+		err = ezprof_opener_set_program(m->opener, m->bpf);
+	return err;
+}
+
+static int link_object(struct ezprof_measurement *m, struct ezprof_target *target, size_t i,
+		       struct ezprof_refusal *ret_refusal)
+{
+	struct ezprof_target_object *object = &target->objects[i];
+	struct ezprof_links *links = m->filtered ? &object->links : &m->shared_links[object->file];
+
+	if (links->count > 0)
+		return 0;
+	return ezprof_opener_link(m->opener, m->filtered ? target->process : NULL,
+				  &target->process->objects[i], object->file, links, ret_refusal);
+}
+
+static int link_target(struct ezprof_measurement *m, struct ezprof_target *target,
+		       struct ezprof_refusal *ret_refusal)
+{
+	size_t i;
+	int err = ezprof_maps_add_target(m->maps, target->process->pid,
+					 target->process->start_time);
+
+	for (i = 0; !err && i < target->object_count; i++)
+		err = link_object(m, target, i, ret_refusal);
+	target->attached_ns = ez_clock_mono_ns();
+	if (!err) {
+		ezprof_target_refresh(target, target->attached_ns);
+		err = ezprof_target_note_attach(target);
+	}
+	target->linked = !err;
+	return err;
+}
+
+static const char *link_sentence(int err)
+{
+	switch (err) {
+	case -ESRCH:
+		return "is gone: it exited during the attach";
+	case -EPERM:
+	case -EACCES:
+		return "cannot be attached to: not permitted";
+	case -EINVAL:
+		return "cannot be attached to: the kernel refuses its probe sites";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* Drops the targets that failed, keeping the order of the others. */
+static void drop_unlinked(struct ezprof_measurement *m)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < m->target_count; i++) {
+		if (m->targets[i]->linked) {
+			m->targets[kept++] = m->targets[i];
+			continue;
+		}
+		ezprof_maps_release(m->maps, m->targets[i]->process->pid);
+		ezprof_target_free(m->targets[i]);
+	}
+	m->target_count = kept;
+}
+
+int ezprof_measurement_start(struct ezprof_measurement *m,
+			     const struct ezprof_measurement_options *options,
+			     struct ezprof_refusal *ret_refusal)
+{
+	int err = load(m, options, ret_refusal), last = -ESRCH;
+	size_t i;
+
+	if (err)
+		return err;
+	m->shared_links = calloc(m->file_count + 1, sizeof(m->shared_links[0]));
+	if (!m->shared_links)
+		return -ENOMEM;
+	m->filtered = m->target_count <= EZPROF_OWN_LINKS_MAX && ezprof_bpf_pid_filter(m->bpf);
+	for (i = 0; i < m->target_count; i++) {
+		err = link_target(m, m->targets[i], ret_refusal);
+		if (!err)
+			continue;
+		last = err;
+		options->failed(options->context, m->targets[i], err, link_sentence(err));
+	}
+	drop_unlinked(m);
+	m->attached_ns = ez_clock_mono_ns();
+	return m->target_count ? 0 : last;
+}
+
+void ezprof_measurement_refresh(struct ezprof_measurement *m)
+{
+	uint64_t now_ns = ez_clock_mono_ns();
+	size_t i;
+
+	for (i = 0; i < m->target_count; i++) {
+		if (m->targets[i]->state == EZPROF_TARGET_ATTACHED)
+			ezprof_target_refresh(m->targets[i], now_ns);
+	}
+}
+
+void ezprof_measurement_exited(struct ezprof_measurement *m, struct ezprof_target *target)
+{
+	if (target->state == EZPROF_TARGET_EXITED)
+		return;
+	target->exited_ns = ez_clock_mono_ns();
+	ezprof_snapshot_keep(m, target);
+	target->state = EZPROF_TARGET_EXITED;
+	ezprof_maps_release(m->maps, target->process->pid);
+}
+
+size_t ezprof_measurement_alive(const struct ezprof_measurement *m)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < m->target_count; i++)
+		n += m->targets[i]->state == EZPROF_TARGET_ATTACHED;
+	return n;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is being measured: the targets, the BPF side, and the links between them. Made in the order
+ * new, add for each process, start, then ezprof_privileges_drop(); from then on it needs no rights.
+ * One thread.
+ */
+#ifndef EZPROF_MEASUREMENT_H
+#define EZPROF_MEASUREMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "loader.h"
+#include "map_reader.h"
+#include "opener.h"
+#include "target.h"
+
+/* Up to so many processes get links of their own; more share one link per file. */
+#define EZPROF_OWN_LINKS_MAX 8u
+
+struct ezprof_measurement {
+	struct ezprof_opener *opener; /* NULL once it is gone */
+	struct ezprof_bpf *bpf;
+	struct ezprof_maps *maps;
+	struct ezprof_target **targets;
+	size_t target_count;
+	struct ezprof_links *shared_links; /* per file, where links aren't filtered by process */
+	struct {
+		uint64_t device, inode;
+	} *files; /* number of a file = its place here */
+	size_t file_count;
+	uint64_t attached_ns;
+	bool filtered; /* nobody else's semaphore was raised */
+};
+
+/* Starts the opener: call it before there is any thread. Errors: -ENOMEM, those of fork(). */
+int ezprof_measurement_new(struct ezprof_measurement **ret_measurement);
+
+/* Detaches and closes everything; NULL is fine. */
+void ezprof_measurement_free(struct ezprof_measurement *measurement);
+
+/* Adds a process; for errors and the sentence see ezprof_target_open(). -EEXIST: it is there. */
+int ezprof_measurement_add(struct ezprof_measurement *measurement, pid_t pid,
+			   struct ezprof_refusal *ret_refusal,
+			   char ret_sentence[EZPROF_SENTENCE_BYTES]);
+
+/* A target that could not be attached to. */
+typedef void ezprof_measurement_failed(void *context, const struct ezprof_target *target, int err,
+				       const char *sentence);
+
+struct ezprof_measurement_options {
+	uint32_t endpoints_max; /* 0: from what is found */
+	bool perf_event;	/* don't use uprobe_multi */
+	ezprof_measurement_failed *failed;
+	void *context;
+};
+
+/*
+ * Loads BPF, attaches to every target, notes what they had counted then. A target that fails is
+ * told to `failed` and dropped; the others go on.
+ * Errors: -ESRCH none was left; those of ezprof_bpf_load() and of the last link, with ret_refusal
+ * filled where it was a refusal.
+ */
+int ezprof_measurement_start(struct ezprof_measurement *measurement,
+			     const struct ezprof_measurement_options *options,
+			     struct ezprof_refusal *ret_refusal);
+
+/* Reads the registries of all living targets. */
+void ezprof_measurement_refresh(struct ezprof_measurement *measurement);
+
+/* The process has ended: keeps how its endpoints ended, and gives its slots to others. */
+void ezprof_measurement_exited(struct ezprof_measurement *measurement, struct ezprof_target *target);
+
+/* Targets that are alive. */
+size_t ezprof_measurement_alive(const struct ezprof_measurement *measurement);
+
+/* Detaches from everything but keeps what was counted. */
+void ezprof_measurement_detach(struct ezprof_measurement *measurement);
+
+#endif

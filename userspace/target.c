@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "target.h"
+#include "process_status.h"
+#include "text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void say_open_error(pid_t pid, int err, char *sentence)
+{
+	pid_t owner;
+
+	switch (err) {
+	case -ESRCH:
+		snprintf(sentence, EZPROF_SENTENCE_BYTES, "no such process");
+		return;
+	case -ECHILD:
+		snprintf(sentence, EZPROF_SENTENCE_BYTES,
+			 "is a zombie: it has ended, its parent has not yet taken note");
+		return;
+	case -EINVAL:
+		if (ezprof_process_of_thread(pid, &owner) == 0)
+			snprintf(sentence, EZPROF_SENTENCE_BYTES, "is a thread of process %d",
+				 (int)owner);
+		else
+			snprintf(sentence, EZPROF_SENTENCE_BYTES, "is the id of a thread");
+		return;
+	case -EPERM:
+	case -EACCES:
+		snprintf(sentence, EZPROF_SENTENCE_BYTES, "not permitted");
+		return;
+	default:
+		snprintf(sentence, EZPROF_SENTENCE_BYTES, "cannot be opened: %s", strerror(-err));
+	}
+}
+
+static void say_no_probes(const struct ezprof_process *process, char *sentence)
+{
+	char *path;
+
+	if (!process->refused_path) {
+		snprintf(sentence, EZPROF_SENTENCE_BYTES,
+			 "has no ezprof probes: searched %u mapped files", process->searched);
+		return;
+	}
+	path = ezprof_text_repair(process->refused_path, strlen(process->refused_path), 0);
+	snprintf(sentence, EZPROF_SENTENCE_BYTES, "has no usable ezprof probes: %.200s %s",
+		 path ? path : "a file", ezprof_elf_verdict_text(process->refused));
+	free(path);
+}
+
+static int open_registry(struct ezprof_target *target, uint32_t i)
+{
+	const struct ezprof_object *object = &target->process->objects[i];
+	struct ezprof_registry_place place = {
+		.memory = {ezprof_memory_read_fd, &target->process->mem_fd},
+		.address = object->bias + object->elf.registry_vaddr,
+		.owner_pid = target->ns_pid,
+		.clock_offset_ns = target->clock_offset_ns,
+	};
+
+	if (!object->elf.has_registry)
+		return 0;
+	target->objects[i].reader = ezprof_registry_reader_new(&place);
+	return target->objects[i].reader ? 0 : -ENOMEM;
+}
+
+static int open_registries(struct ezprof_target *target)
+{
+	uint32_t i;
+	int err = 0;
+
+	target->objects = calloc(target->process->object_count, sizeof(target->objects[0]));
+	if (!target->objects)
+		return -ENOMEM;
+	target->object_count = target->process->object_count;
+	for (i = 0; !err && i < target->object_count; i++)
+		err = open_registry(target, i);
+	return err;
+}
+
+int ezprof_target_open(struct ezprof_opener *opener, pid_t pid, struct ezprof_target **ret_target,
+		       struct ezprof_refusal *ret_refusal,
+		       char ret_sentence[EZPROF_SENTENCE_BYTES])
+{
+	struct ezprof_target *target = calloc(1, sizeof(*target));
+	int err;
+
+	if (!target)
+		return -ENOMEM;
+	err = ezprof_opener_target(opener, pid, &target->process, ret_refusal);
+	if (err) {
+		say_open_error(pid, err, ret_sentence);
+		goto fail;
+	}
+	if (target->process->object_count == 0) {
+		say_no_probes(target->process, ret_sentence);
+		err = -ENOENT;
+		goto fail;
+	}
+	err = ezprof_process_namespaces(pid, &target->ns_pid, &target->clock_offset_ns);
+	if (!err)
+		err = open_registries(target);
+	if (err) {
+		say_open_error(pid, err, ret_sentence);
+		goto fail;
+	}
+	*ret_target = target;
+	return 0;
+fail:
+	ezprof_target_free(target);
+	return err;
+}
+
+void ezprof_target_free(struct ezprof_target *target)
+{
+	size_t i;
+
+	if (!target)
+		return;
+	for (i = 0; i < target->object_count; i++) {
+		ezprof_links_close(&target->objects[i].links);
+		ezprof_registry_reader_free(target->objects[i].reader);
+		free(target->objects[i].at_attach);
+	}
+	free(target->objects);
+	free(target->last_rows);
+	if (target->process)
+		ezprof_process_free(target->process);
+	free(target);
+}
+
+void ezprof_target_refresh(struct ezprof_target *target, uint64_t now_ns)
+{
+	size_t i;
+
+	for (i = 0; i < target->object_count; i++) {
+		struct ezprof_target_object *object = &target->objects[i];
+
+		if (object->reader)
+			object->read_err = ezprof_registry_read(object->reader, now_ns,
+								&object->endpoints);
+	}
+}
+
+static struct ezprof_running running_of(const struct ezprof_endpoint *e)
+{
+	struct ezprof_running running = {.stable = e->totals.stable};
+
+	if (e->kind == EZ_KIND_PUBLISHER) {
+		running.total = e->totals.messages;
+	} else {
+		running.total = e->totals.frees;
+		running.departed = e->totals.disconnect_frees;
+	}
+	return running;
+}
+
+static int note_object(struct ezprof_target_object *object)
+{
+	const struct ezprof_endpoints *found = object->endpoints;
+	size_t i, n = 0;
+
+	if (object->read_err || !found)
+		return 0;
+	/* By ascending index. */
+	if (found->count)
+		n = found->list[found->count - 1].index + 1u;
+	object->at_attach = calloc(n + 1, sizeof(object->at_attach[0]));
+	if (!object->at_attach)
+		return -ENOMEM;
+	object->at_attach_count = n;
+	for (i = 0; i < found->count; i++) {
+		struct ezprof_attach_total *at = &object->at_attach[found->list[i].index];
+
+		at->generation = found->list[i].generation;
+		at->running = running_of(&found->list[i]);
+	}
+	return 0;
+}
+
+int ezprof_target_note_attach(struct ezprof_target *target)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < target->object_count; i++)
+		err = note_object(&target->objects[i]);
+	return err;
+}
+
+size_t ezprof_target_endpoints(const struct ezprof_target *target, uint32_t *ret_buffers_max)
+{
+	size_t i, j, count = 0;
+	uint32_t buffers = 0;
+
+	for (i = 0; i < target->object_count; i++) {
+		const struct ezprof_endpoints *found = target->objects[i].endpoints;
+
+		for (j = 0; found && j < found->count; j++) {
+			count++;
+			if (found->list[j].num_buffers > buffers)
+				buffers = found->list[j].num_buffers;
+		}
+	}
+	*ret_buffers_max = buffers;
+	return count;
+}

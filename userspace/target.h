@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One measured process: who it is, what was opened of it, its registries, and what they said at
+ * the attach. What goes wrong with it is told in a sentence; who prints it is the program.
+ */
+#ifndef EZPROF_TARGET_H
+#define EZPROF_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "loss.h"
+#include "opener.h"
+#include "profile.h"
+#include "registry_reader.h"
+
+#define EZPROF_SENTENCE_BYTES 320
+
+/* What an endpoint had counted when the attach was complete. */
+struct ezprof_attach_total {
+	uint32_t generation; /* 0: no endpoint had this index */
+	struct ezprof_running running;
+};
+
+/* An instrumented object file in the process, with a registry of its own. */
+struct ezprof_target_object {
+	uint32_t file; /* its number in map keys; the same file has the same number everywhere */
+	struct ezprof_registry_reader *reader; /* NULL: the file has no registry */
+	const struct ezprof_endpoints *endpoints; /* of the newest reading; NULL: none so far */
+	int read_err;				  /* of the newest reading */
+	struct ezprof_attach_total *at_attach;	  /* by index */
+	size_t at_attach_count;
+	struct ezprof_links links; /* count 0: links that aren't filtered by process do it */
+};
+
+struct ezprof_target {
+	struct ezprof_process *process;
+	pid_t ns_pid;		 /* its pid in its own pid namespace */
+	int64_t clock_offset_ns; /* its CLOCK_MONOTONIC minus the host's */
+	enum ezprof_target_state state;
+	bool linked;	      /* everything is attached */
+	uint64_t attached_ns; /* its hits count from then on */
+	uint64_t exited_ns;
+	struct ezprof_row *last_rows; /* after its end: how its endpoints ended */
+	size_t last_row_count;
+	size_t object_count;
+	struct ezprof_target_object *objects;
+};
+
+/*
+ * Opens a process. On failure ret_sentence says why, without the pid.
+ * Errors: -ESRCH no such process; -ECHILD a zombie; -EINVAL the id of a thread; -ENOENT it has no
+ * probes, or none that can be attached to; -EPERM, -EACCES with ret_refusal (may be NULL) filled;
+ * -ENOMEM; -EPIPE the opener is gone.
+ */
+int ezprof_target_open(struct ezprof_opener *opener, pid_t pid, struct ezprof_target **ret_target,
+		       struct ezprof_refusal *ret_refusal,
+		       char ret_sentence[EZPROF_SENTENCE_BYTES]);
+
+/* Closes what was opened, its own links too. NULL is fine. */
+void ezprof_target_free(struct ezprof_target *target);
+
+/* Reads all its registries. now_ns: CLOCK_MONOTONIC. Errors are kept per object. */
+void ezprof_target_refresh(struct ezprof_target *target, uint64_t now_ns);
+
+/* Notes the newest reading as what was there when the attach was complete. */
+int ezprof_target_note_attach(struct ezprof_target *target);
+
+/* Open endpoints, and the largest number of buffers of one, as of the newest reading. */
+size_t ezprof_target_endpoints(const struct ezprof_target *target, uint32_t *ret_buffers_max);
+
+#endif
