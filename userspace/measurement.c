@@ -126,8 +126,7 @@ static int load(struct ezprof_measurement *m, const struct ezprof_measurement_op
 
 	for (i = 0; i < m->target_count; i++) {
 		ezprof_target_refresh(m->targets[i], now_ns);
-		bpf.endpoints_found +=
-			(uint32_t)ezprof_target_endpoints(m->targets[i], &buffers);
+		bpf.endpoints_found += (uint32_t)ezprof_target_endpoints(m->targets[i], &buffers);
 		if (buffers > bpf.buffers_max)
 			bpf.buffers_max = buffers;
 	}
@@ -155,8 +154,8 @@ static int link_target(struct ezprof_measurement *m, struct ezprof_target *targe
 		       struct ezprof_refusal *ret_refusal)
 {
 	size_t i;
-	int err = ezprof_maps_add_target(m->maps, target->process->pid,
-					 target->process->start_time);
+	int err =
+		ezprof_maps_add_target(m->maps, target->process->pid, target->process->start_time);
 
 	for (i = 0; !err && i < target->object_count; i++)
 		err = link_object(m, target, i, ret_refusal);

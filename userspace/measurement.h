@@ -29,7 +29,7 @@ struct ezprof_measurement {
 	struct ezprof_links *shared_links; /* per file, where links aren't filtered by process */
 	struct {
 		uint64_t device, inode;
-	} *files; /* number of a file = its place here */
+	} * files; /* number of a file = its place here */
 	size_t file_count;
 	uint64_t attached_ns;
 	bool filtered; /* nobody else's semaphore was raised */
@@ -71,7 +71,8 @@ int ezprof_measurement_start(struct ezprof_measurement *measurement,
 void ezprof_measurement_refresh(struct ezprof_measurement *measurement);
 
 /* The process has ended: keeps how its endpoints ended, and gives its slots to others. */
-void ezprof_measurement_exited(struct ezprof_measurement *measurement, struct ezprof_target *target);
+void ezprof_measurement_exited(struct ezprof_measurement *measurement,
+			       struct ezprof_target *target);
 
 /* Targets that are alive. */
 size_t ezprof_measurement_alive(const struct ezprof_measurement *measurement);

@@ -34,7 +34,7 @@ struct ezprof_registry_reader {
 	size_t endpoints_room;
 	struct ezprof_endpoints done; /* of the last reading that succeeded */
 	size_t done_room;
-	bool done_is_stale; /* names that it borrows have been freed */
+	bool done_is_stale;  /* names that it borrows have been freed */
 	struct names *names; /* by index */
 	size_t names_room;
 	size_t names_bytes;

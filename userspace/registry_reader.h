@@ -85,9 +85,9 @@ void ezprof_registry_reader_free(struct ezprof_registry_reader *reader); /* NULL
 
 /*
  * Reads all open endpoints; now_ns is the host's clock. The list belongs to the reader and stays
- * valid until the next call that succeeds. Errors: -ENODATA no endpoint was ever opened there; -ESTALE the
- * registry is that of a process from which this one was forked; -EPROTO it is none of ours or
- * damaged; -ESRCH the process is gone; -EFAULT unreadable; -ENOMEM.
+ * valid until the next call that succeeds. Errors: -ENODATA no endpoint was ever opened there;
+ * -ESTALE the registry is that of a process from which this one was forked; -EPROTO it is none of
+ * ours or damaged; -ESRCH the process is gone; -EFAULT unreadable; -ENOMEM.
  */
 int ezprof_registry_read(struct ezprof_registry_reader *reader, uint64_t now_ns,
 			 const struct ezprof_endpoints **ret_endpoints);

@@ -82,8 +82,7 @@ static int open_registries(struct ezprof_target *target)
 }
 
 int ezprof_target_open(struct ezprof_opener *opener, pid_t pid, struct ezprof_target **ret_target,
-		       struct ezprof_refusal *ret_refusal,
-		       char ret_sentence[EZPROF_SENTENCE_BYTES])
+		       struct ezprof_refusal *ret_refusal, char ret_sentence[EZPROF_SENTENCE_BYTES])
 {
 	struct ezprof_target *target = calloc(1, sizeof(*target));
 	int err;
@@ -140,8 +139,8 @@ void ezprof_target_refresh(struct ezprof_target *target, uint64_t now_ns)
 		struct ezprof_target_object *object = &target->objects[i];
 
 		if (object->reader)
-			object->read_err = ezprof_registry_read(object->reader, now_ns,
-								&object->endpoints);
+			object->read_err =
+				ezprof_registry_read(object->reader, now_ns, &object->endpoints);
 	}
 }
 

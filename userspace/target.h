@@ -27,7 +27,7 @@ struct ezprof_attach_total {
 /* An instrumented object file in the process, with a registry of its own. */
 struct ezprof_target_object {
 	uint32_t file; /* its number in map keys; the same file has the same number everywhere */
-	struct ezprof_registry_reader *reader; /* NULL: the file has no registry */
+	struct ezprof_registry_reader *reader;	  /* NULL: the file has no registry */
 	const struct ezprof_endpoints *endpoints; /* of the newest reading; NULL: none so far */
 	int read_err;				  /* of the newest reading */
 	struct ezprof_attach_total *at_attach;	  /* by index */

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent.h"
+#include "agent_socket.h"
+#include "clock.h"
+#include "cost_meter.h"
+#include "fd.h"
+#include "hello_json.h"
+#include "report_json.h"
+#include "snapshot.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#define TICK_MS 500
+#define PIDS_SHOWN 1024
+
+/* One process to watch. */
+struct watch {
+	struct ezprof_agent *agent;
+	struct ezprof_target *target;
+	struct event *event;
+};
+
+struct ezprof_agent {
+	struct ezprof_measurement *measurement;
+	struct ezprof_agent_options options;
+	struct event_base *base;
+	struct event *signals, *tick, *duration, *opener;
+	int signal_fd;
+	struct ezprof_agent_socket *socket;
+	struct ezprof_graph_set *graphs;
+	struct watch *watches;
+	struct ezprof_snapshot *snapshot;
+	struct ezprof_cost_meter cost;
+	bool ready;
+	enum ezprof_agent_end end;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct ezprof_agent *a, const char *format,
+						      ...)
+{
+	char line[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	a->options.say(a->options.context, line);
+}
+
+static void end_loop(struct ezprof_agent *a, enum ezprof_agent_end end)
+{
+	a->end = end;
+	event_base_loopbreak(a->base);
+}
+
+/* ---- profiles ---- */
+
+static int take(struct ezprof_agent *a, const struct ezprof_snapshot_request *request,
+		struct ezprof_profile **ret_profile)
+{
+	int err = ezprof_snapshot_take(a->snapshot, request, ret_profile);
+
+	if (!err)
+		ezprof_cost_meter_fill(&a->cost, &(*ret_profile)->cost);
+	return err;
+}
+
+static uint64_t window_ns_of(uint64_t window_ms)
+{
+	return window_ms > UINT64_MAX / EZ_NS_PER_MS ? UINT64_MAX : window_ms * EZ_NS_PER_MS;
+}
+
+char *ezprof_agent_document(struct ezprof_agent *a, uint64_t window_ns, bool with_exited,
+			    struct ezprof_profile *ret_summary)
+{
+	struct ezprof_snapshot_request request = {
+		.window_ns = window_ns, .viewer = EZPROF_VIEWER_ALL, .with_exited = with_exited};
+	struct ezprof_profile *profile;
+
+	if (take(a, &request, &profile))
+		return NULL;
+	if (ret_summary)
+		*ret_summary = *profile;
+	return ezprof_report_document(profile);
+}
+
+static char *socket_profile(void *context, uint64_t window_ms, uid_t viewer, const char *graph)
+{
+	struct ezprof_snapshot_request request = {.window_ns = window_ns_of(window_ms),
+						  .viewer = viewer,
+						  .graph = *graph ? graph : NULL};
+	struct ezprof_profile *profile;
+
+	if (take(context, &request, &profile))
+		return NULL;
+	return ezprof_report_document(profile);
+}
+
+static char *socket_hello(void *context, uid_t viewer)
+{
+	struct ezprof_agent *a = context;
+	const struct ezprof_measurement *m = a->measurement;
+	const char *graphs[EZPROF_GRAPHS_MAX];
+	pid_t pids[PIDS_SHOWN];
+	size_t graph_count = ezprof_graph_set_addresses(a->graphs, viewer, graphs), i, n = 0;
+
+	for (i = 0; i < m->target_count && n < PIDS_SHOWN; i++) {
+		const struct ezprof_target *target = m->targets[i];
+
+		if (target->state == EZPROF_TARGET_ATTACHED &&
+		    (viewer == EZPROF_VIEWER_ALL || viewer == target->process->uid))
+			pids[n++] = target->process->pid;
+	}
+	return ezprof_hello_agent(graphs, graph_count, pids, n);
+}
+
+static char *graph_profile(void *context, const char *graph, uint64_t window_ms)
+{
+	struct ezprof_snapshot_request request = {
+		.window_ns = window_ns_of(window_ms), .viewer = EZPROF_VIEWER_ALL, .graph = graph};
+	struct ezprof_profile *profile;
+
+	if (take(context, &request, &profile))
+		return NULL;
+	return ezprof_report_agent(profile);
+}
+
+/* ---- events ---- */
+
+static void say_line(void *context, const char *line)
+{
+	struct ezprof_agent *a = context;
+
+	a->options.say(a->options.context, line);
+}
+
+/* Ready once every graph server has answered or failed to: then `ezprof profile` finds us. */
+static void update_links(struct ezprof_agent *a)
+{
+	const struct ezprof_graph_set_handler handler = {
+		.profile = graph_profile, .say = say_line, .context = a};
+
+	ezprof_graph_set_update(a->graphs, a->base, &handler);
+	if (a->ready || !ezprof_graph_set_settled(a->graphs))
+		return;
+	a->ready = true;
+	say(a, "ready");
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *context)
+{
+	struct ezprof_agent *a = context;
+
+	(void)fd;
+	(void)what;
+	ezprof_measurement_refresh(a->measurement);
+	ezprof_cost_meter_tick(&a->cost, a->measurement->maps);
+	update_links(a);
+}
+
+static void on_target_exit(evutil_socket_t fd, short what, void *context)
+{
+	struct watch *watch = context;
+	struct ezprof_agent *a = watch->agent;
+	size_t alive;
+
+	(void)fd;
+	(void)what;
+	event_del(watch->event);
+	ezprof_measurement_exited(a->measurement, watch->target);
+	alive = ezprof_measurement_alive(a->measurement);
+	say(a, "process %d has exited; %zu left", (int)watch->target->process->pid, alive);
+	if (!alive)
+		end_loop(a, EZPROF_END_EXITED);
+}
+
+static void on_signal(evutil_socket_t fd, short what, void *context)
+{
+	struct ezprof_agent *a = context;
+	struct signalfd_siginfo info;
+
+	(void)what;
+	if (read((int)fd, &info, sizeof(info)) != sizeof(info))
+		return;
+#ifdef EZPROF_TEST_HOOKS
+	if (info.ssi_signo == SIGUSR2) {
+		ezprof_measurement_detach(a->measurement);
+		say(a, "test hook: links closed");
+		return;
+	}
+#endif
+	end_loop(a, EZPROF_END_SIGNAL);
+}
+
+static void on_duration(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	end_loop(context, EZPROF_END_DURATION);
+}
+
+/* Measuring goes on: links and maps are ours. */
+static void on_opener_gone(evutil_socket_t fd, short what, void *context)
+{
+	struct ezprof_agent *a = context;
+
+	(void)fd;
+	(void)what;
+	event_del(a->opener);
+	say(a, "the privileged helper is gone; what is attached stays attached");
+}
+
+/* ---- life ---- */
+
+static int add_event(struct ezprof_agent *a, struct event **ret_event, int fd, short what,
+		     event_callback_fn callback, uint64_t timeout_ns)
+{
+	struct timeval timeout = {.tv_sec = (time_t)(timeout_ns / EZ_NS_PER_S),
+				  .tv_usec = (suseconds_t)(timeout_ns % EZ_NS_PER_S / 1000)};
+
+	*ret_event = event_new(a->base, fd, what, callback, a);
+	return !*ret_event || event_add(*ret_event, timeout_ns ? &timeout : NULL) ? -ENOMEM : 0;
+}
+
+static int watch_signals(struct ezprof_agent *a)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+#ifdef EZPROF_TEST_HOOKS
+	sigaddset(&signals, SIGUSR2);
+#endif
+	a->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (a->signal_fd < 0)
+		return -errno;
+	return add_event(a, &a->signals, a->signal_fd, EV_READ | EV_PERSIST, on_signal, 0);
+}
+
+static int watch_targets(struct ezprof_agent *a)
+{
+	const struct ezprof_measurement *m = a->measurement;
+	size_t i;
+
+	a->watches = calloc(m->target_count + 1, sizeof(a->watches[0]));
+	if (!a->watches)
+		return -ENOMEM;
+	for (i = 0; i < m->target_count; i++) {
+		struct watch *watch = &a->watches[i];
+
+		watch->agent = a;
+		watch->target = m->targets[i];
+		watch->event = event_new(a->base, m->targets[i]->process->pid_fd,
+					 EV_READ | EV_PERSIST, on_target_exit, watch);
+		if (!watch->event || event_add(watch->event, NULL))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int serve_socket(struct ezprof_agent *a)
+{
+	const struct ezprof_agent_socket_handler handler = {
+		.profile = socket_profile, .hello = socket_hello, .context = a};
+
+	if (a->options.socket_fd < 0)
+		return 0;
+	return ezprof_agent_socket_new(a->base, a->options.socket_fd, a->options.socket_path,
+				       a->options.owner, &handler, &a->socket);
+}
+
+static int set_up(struct ezprof_agent *a)
+{
+	int opener_fd = ezprof_opener_fd(a->measurement->opener);
+	int err;
+
+	a->base = event_base_new();
+	if (!a->base)
+		return -ENOMEM;
+	err = serve_socket(a);
+	if (!err)
+		err = watch_signals(a);
+	if (!err)
+		err = watch_targets(a);
+	if (!err)
+		err = add_event(a, &a->tick, -1, EV_PERSIST, on_tick, TICK_MS * EZ_NS_PER_MS);
+	if (!err)
+		err = add_event(a, &a->opener, opener_fd, EV_READ | EV_PERSIST, on_opener_gone, 0);
+	if (!err && a->options.duration_ns)
+		err = add_event(a, &a->duration, -1, 0, on_duration, a->options.duration_ns);
+	a->snapshot = ezprof_snapshot_new(a->measurement);
+	return err ? err : a->snapshot ? 0 : -ENOMEM;
+}
+
+int ezprof_agent_new(struct ezprof_measurement *measurement, struct ezprof_graph_set *graphs,
+		     const struct ezprof_agent_options *options, struct ezprof_agent **ret_agent)
+{
+	struct ezprof_agent *a = calloc(1, sizeof(*a));
+	int err;
+
+	if (!a)
+		return -ENOMEM;
+	a->measurement = measurement;
+	a->graphs = graphs;
+	a->options = *options;
+	a->signal_fd = -1;
+	err = set_up(a);
+	if (err) {
+		ezprof_agent_free(a);
+		return err;
+	}
+	*ret_agent = a;
+	return 0;
+}
+
+int ezprof_agent_run(struct ezprof_agent *a, enum ezprof_agent_end *ret_end)
+{
+	ezprof_cost_meter_tick(&a->cost, a->measurement->maps);
+	update_links(a);
+	if (event_base_dispatch(a->base) < 0)
+		return -EIO;
+	*ret_end = a->end;
+	return 0;
+}
+
+static void free_event(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
+void ezprof_agent_free(struct ezprof_agent *a)
+{
+	size_t i;
+
+	if (!a)
+		return;
+	for (i = 0; a->watches && i < a->measurement->target_count; i++)
+		free_event(a->watches[i].event);
+	free(a->watches);
+	ezprof_agent_socket_free(a->socket);
+	free_event(a->signals);
+	free_event(a->tick);
+	free_event(a->duration);
+	free_event(a->opener);
+	ez_fd_close(a->signal_fd);
+	ezprof_snapshot_free(a->snapshot);
+	if (a->base)
+		event_base_free(a->base);
+	free(a);
+}

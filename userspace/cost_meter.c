@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "cost_meter.h"
+#include "clock.h"
+
+/* Rates are those of at least so long. */
+#define SPAN_NS 1000000000ull
+
+void ezprof_cost_meter_tick(struct ezprof_cost_meter *meter, struct ezprof_maps *maps)
+{
+	struct ezprof_cost_sample sample = {.time_ns = ez_clock_mono_ns()};
+	struct ezprof_counters counters;
+	unsigned int i;
+
+	if (ezprof_maps_counters(maps, &counters))
+		return;
+	for (i = 0; i < EZ_PROBE_COUNT; i++)
+		sample.hits += counters.hits[i];
+	ezprof_maps_run_time(maps, &sample.runs, &sample.run_ns);
+	sample.cpu_ns = ez_clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	if (!meter->first.time_ns) {
+		meter->first = meter->older = meter->newer = sample;
+	} else if (sample.time_ns - meter->newer.time_ns >= SPAN_NS) {
+		meter->older = meter->newer;
+		meter->newer = sample;
+	}
+}
+
+void ezprof_cost_meter_fill(const struct ezprof_cost_meter *meter, struct ezprof_cost *cost)
+{
+	const struct ezprof_cost_sample *a = &meter->older, *b = &meter->newer;
+	double span_s = (double)(b->time_ns - a->time_ns) / 1e9;
+
+	cost->hits_per_s = cost->ns_per_hit = cost->agent_cpu_share = -1;
+	if (!span_s)
+		return;
+	cost->hits_per_s = (double)(b->hits - a->hits) / span_s;
+	cost->agent_cpu_share = (double)(b->cpu_ns - a->cpu_ns) / 1e9 / span_s;
+	if (b->runs > meter->first.runs)
+		cost->ns_per_hit = (double)(b->run_ns - meter->first.run_ns) /
+				   (double)(b->runs - meter->first.runs);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What measuring costs, from counters read now and then. One thread. */
+#ifndef EZPROF_COST_METER_H
+#define EZPROF_COST_METER_H
+
+#include <stdint.h>
+
+#include "map_reader.h"
+#include "profile.h"
+
+struct ezprof_cost_sample {
+	uint64_t time_ns;
+	uint64_t hits;
+	uint64_t runs, run_ns; /* 0 where the kernel doesn't measure them */
+	uint64_t cpu_ns;       /* of the agent */
+};
+
+struct ezprof_cost_meter {
+	struct ezprof_cost_sample first, older, newer;
+};
+
+/* Reads the counters; call it about twice a second. */
+void ezprof_cost_meter_tick(struct ezprof_cost_meter *meter, struct ezprof_maps *maps);
+
+/* Fills in what is known; negative = not known. */
+void ezprof_cost_meter_fill(const struct ezprof_cost_meter *meter, struct ezprof_cost *cost);
+
+#endif
