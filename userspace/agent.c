@@ -69,6 +69,7 @@ static int take(struct ezprof_agent *a, const struct ezprof_snapshot_request *re
 {
 	int err = ezprof_snapshot_take(a->snapshot, request, ret_profile);
 
+	ezprof_cost_meter_tick(&a->cost, a->measurement->maps);
 	if (!err)
 		ezprof_cost_meter_fill(&a->cost, &(*ret_profile)->cost);
 	return err;

@@ -2,7 +2,7 @@
 #include "cost_meter.h"
 #include "clock.h"
 
-/* Rates are those of at least so long. */
+/* Rates are those of one to two such spans; in the beginning, of what there is. */
 #define SPAN_NS 1000000000ull
 
 void ezprof_cost_meter_tick(struct ezprof_cost_meter *meter, struct ezprof_maps *maps)
@@ -17,21 +17,22 @@ void ezprof_cost_meter_tick(struct ezprof_cost_meter *meter, struct ezprof_maps 
 		sample.hits += counters.hits[i];
 	ezprof_maps_run_time(maps, &sample.runs, &sample.run_ns);
 	sample.cpu_ns = ez_clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
-	if (!meter->first.time_ns) {
-		meter->first = meter->older = meter->newer = sample;
-	} else if (sample.time_ns - meter->newer.time_ns >= SPAN_NS) {
-		meter->older = meter->newer;
-		meter->newer = sample;
+	if (!meter->first.time_ns)
+		meter->first = meter->older = meter->middle = sample;
+	if (sample.time_ns - meter->middle.time_ns >= SPAN_NS) {
+		meter->older = meter->middle;
+		meter->middle = sample;
 	}
+	meter->newest = sample;
 }
 
 void ezprof_cost_meter_fill(const struct ezprof_cost_meter *meter, struct ezprof_cost *cost)
 {
-	const struct ezprof_cost_sample *a = &meter->older, *b = &meter->newer;
+	const struct ezprof_cost_sample *a = &meter->older, *b = &meter->newest;
 	double span_s = (double)(b->time_ns - a->time_ns) / 1e9;
 
 	cost->hits_per_s = cost->ns_per_hit = cost->agent_cpu_share = -1;
-	if (!span_s)
+	if (b->time_ns == a->time_ns)
 		return;
 	cost->hits_per_s = (double)(b->hits - a->hits) / span_s;
 	cost->agent_cpu_share = (double)(b->cpu_ns - a->cpu_ns) / 1e9 / span_s;

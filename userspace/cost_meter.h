@@ -16,7 +16,7 @@ struct ezprof_cost_sample {
 };
 
 struct ezprof_cost_meter {
-	struct ezprof_cost_sample first, older, newer;
+	struct ezprof_cost_sample first, older, middle, newest;
 };
 
 /* Reads the counters; call it about twice a second. */

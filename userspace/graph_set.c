@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "graph_set.h"
+#include "graph_address.h"
 #include "graph_link.h"
 #include "hello.h"
 #include "parse.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "snapshot.h"
 #include "clock.h"
-#include "parse.h"
+#include "graph_address.h"
 #include "snapshot_row.h"
 
 #include <errno.h>
@@ -46,21 +46,6 @@ void ezprof_snapshot_free(struct ezprof_snapshot *s)
 	free(s->attached);
 	free(s->faults);
 	free(s);
-}
-
-bool ezprof_same_graph(const char *a, const char *b)
-{
-	struct ez_address left, right;
-
-	if (strcmp(a, b) == 0)
-		return true;
-	if (ez_parse_address(a, &left) || ez_parse_address(b, &right))
-		return false;
-	if (strcmp(left.host, "localhost") == 0)
-		strcpy(left.host, EZ_DEFAULT_HOST);
-	if (strcmp(right.host, "localhost") == 0)
-		strcpy(right.host, EZ_DEFAULT_HOST);
-	return left.port == right.port && strcasecmp(left.host, right.host) == 0;
 }
 
 static int make_room(struct ezprof_snapshot *s, size_t more)

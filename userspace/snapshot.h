@@ -41,7 +41,4 @@ int ezprof_snapshot_take(struct ezprof_snapshot *snapshot,
 void ezprof_snapshot_keep(const struct ezprof_measurement *measurement,
 			  struct ezprof_target *target);
 
-/* Do the two texts name the same graph server? */
-bool ezprof_same_graph(const char *a, const char *b);
-
 #endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach_command.h"
+#include "attach_run.h"
+#include "exit_status.h"
+#include "option_value.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAM "ezprof-bpf attach"
+#define ENDPOINTS_MAX 16384
+
+enum { KEY_ONCE = 256, KEY_MAX_ENDPOINTS, KEY_PROBES };
+
+static const struct argp_option option_table[] = {
+	{"once", KEY_ONCE, NULL, 0, "print one document after one window, then leave", 0},
+	{"window", 'w', "SECONDS", 0, "window of --once: 0.15 to 16, default 2.0", 0},
+	{"duration", 'd', "SECONDS", 0, "leave after so long; default: on SIGINT or SIGTERM", 0},
+	{"address", 'a', "HOST:PORT", 0,
+	 "graph server to register with; default: the one that the processes use", 0},
+	{"max-endpoints", KEY_MAX_ENDPOINTS, "N", 0,
+	 "room for so many endpoints; default: twice those found, at least 64", 0},
+	{"probes", KEY_PROBES, "WAY", 0, "how to measure: boundary, which is the default", 0},
+	{0},
+};
+
+static const char doc[] =
+	"\nAttaches to processes and answers PROFILE requests for them, until SIGINT or SIGTERM.\n"
+	"\nExamples:\n"
+	"  sudo ezprof-bpf attach 4242 4243\n"
+	"  sudo ezprof-bpf attach 4242 --once --window 0.5\n"
+	"\v"
+	"Exit status: 0; 1 failure; 2 usage; 4 nothing to measure; 5 something was lost or some "
+	"processes failed; 77 not permitted.";
+
+static int add_pid(struct ezprof_attach_options *o, const char *text)
+{
+	pid_t *grown = reallocarray(o->pids, o->pid_count + 1, sizeof(pid_t));
+
+	if (!grown)
+		return ENOMEM;
+	o->pids = grown;
+	if (ez_parse_pid(text, &o->pids[o->pid_count])) {
+		fprintf(stderr, "%s: '%.60s' is no process id\n", PROGRAM, text);
+		exit(EZPROF_EXIT_USAGE);
+	}
+	o->pid_count++;
+	return 0;
+}
+
+static void check_probes(const char *text)
+{
+	if (strcmp(text, "boundary") == 0)
+		return;
+	fprintf(stderr, "%s: --probes '%.60s': only boundary is there\n", PROGRAM, text);
+	exit(EZPROF_EXIT_USAGE);
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct ezprof_attach_options *o = state->input;
+	struct ez_address address;
+
+	switch (key) {
+	case KEY_ONCE:
+		o->once = true;
+		return 0;
+	case 'w':
+		o->window_s = ezprof_option_window_s(PROGRAM, "--window", argument);
+		return 0;
+	case 'd':
+		o->duration_s = ezprof_option_seconds(PROGRAM, "--duration", argument);
+		return 0;
+	case 'a':
+		ezprof_option_address(PROGRAM, "--address", argument, &address);
+		o->address = argument;
+		return 0;
+	case KEY_MAX_ENDPOINTS:
+		o->endpoints_max = (uint32_t)ezprof_option_count(PROGRAM, "--max-endpoints",
+								 argument, ENDPOINTS_MAX);
+		return 0;
+	case KEY_PROBES:
+		check_probes(argument);
+		return 0;
+	case ARGP_KEY_ARG:
+		return add_pid(o, argument);
+	case ARGP_KEY_NO_ARGS:
+		fprintf(stderr, "%s: which processes? Give their ids\n", PROGRAM);
+		exit(EZPROF_EXIT_USAGE);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int ezprof_attach_main(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, "PID...", doc,
+					 NULL,	       NULL,	     NULL};
+	struct ezprof_attach_options o = {.window_s = EZ_WINDOW_DEFAULT_S};
+	int status = EZPROF_EXIT_USAGE;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &o) == 0)
+		status = ezprof_attach_run(&o);
+	free(o.pids);
+	return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* `ezprof`: what a person types. Each command is in a file of its own. */
+#include "command_table.h"
+#include "output.h"
+#include "profile_command.h"
+#include "server_command.h"
+
+static const struct ezprof_command commands[] = {
+	{"profile", "print what a graph has done in the last seconds, as JSON",
+	 ezprof_profile_main},
+	{"serve", "run a graph server", ezprof_serve_main},
+	{"shutdown", "end a graph server", ezprof_shutdown_main},
+	{0},
+};
+
+int main(int argc, char **argv)
+{
+	static const struct ezprof_program program = {
+		.name = "ezprof",
+		.summary = "Profiles ezmsg graphs.",
+		.examples =
+			"  ezprof serve                    a graph server on the usual port\n"
+			"  sudo ezprof-bpf attach 4242     measure a process of a graph\n"
+			"  ezprof profile --window 2.0     what happened in the last 2 seconds\n"
+			"  ezprof shutdown                 end the graph server\n",
+		.commands = commands,
+	};
+
+	ezprof_output_init();
+	return ezprof_command_main(&program, argc, argv);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* `ezprof-bpf`: what needs rights. Reports are the business of `ezprof`. */
+#include "attach_command.h"
+#include "command_table.h"
+#include "output.h"
+
+static const struct ezprof_command commands[] = {
+	{"attach", "measure processes until interrupted", ezprof_attach_main},
+	{0},
+};
+
+int main(int argc, char **argv)
+{
+	static const struct ezprof_program program = {
+		.name = "ezprof-bpf",
+		.summary = "Measures processes of ezmsg graphs from the kernel side.",
+		.examples =
+			"  sudo ezprof-bpf attach 4242 4243              until Ctrl-C; ask with "
+			"`ezprof profile`\n"
+			"  sudo ezprof-bpf attach 4242 --once             one document after 2 "
+			"seconds\n"
+			"  sudo ezprof-bpf attach 4242 --duration 60      for a minute\n",
+		.commands = commands,
+	};
+
+	ezprof_output_init();
+	return ezprof_command_main(&program, argc, argv);
+}

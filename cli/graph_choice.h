@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which graph is meant, when nobody says so: the environment, else what is found on this machine
+ * (marks of graph servers, agents' sockets). One is taken; of several none is.
+ */
+#ifndef EZPROF_GRAPH_CHOICE_H
+#define EZPROF_GRAPH_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent_client.h"
+#include "clock.h"
+#include "parse.h"
+
+#define EZPROF_CHOICES_MAX 64u
+#define EZPROF_AGENTS_MAX 64u
+
+struct ezprof_graph_choice {
+	bool have_address; /* false: no graph server is named anywhere */
+	bool is_default;   /* nothing was found: it is the usual address */
+	struct ez_address address;
+	char text[EZ_ADDRESS_BYTES];	   /* the address */
+	struct ezprof_agent_found *agents; /* all that are there */
+	size_t agent_count;
+};
+
+/*
+ * address: what --address said, or NULL. agents: whether agents are looked for, and their graphs
+ * count. Prints why not, and returns an exit status, 0 = chosen. ezprof_graph_choice_free() it in
+ * any case.
+ */
+int ezprof_graph_choose(const char *program, const struct ez_address *address, bool agents,
+			ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice);
+void ezprof_graph_choice_free(struct ezprof_graph_choice *choice);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "output.h"
+#include "exit_status.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+void ezprof_output_init(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int ezprof_output_flush(const char *program)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return EZPROF_EXIT_OK;
+	if (errno == EPIPE)
+		return EZPROF_EXIT_OK;
+	fprintf(stderr, "%s: cannot write to stdout: %s\n", program,
+		errno ? strerror(errno) : "write error");
+	return EZPROF_EXIT_FAILURE;
+}
+
+int ezprof_output_line(const char *program, const char *text)
+{
+	if (fputs(text, stdout) == EOF || fputc('\n', stdout) == EOF) {
+		if (errno == EPIPE)
+			return EZPROF_EXIT_OK;
+		fprintf(stderr, "%s: cannot write to stdout: %s\n", program, strerror(errno));
+		return EZPROF_EXIT_FAILURE;
+	}
+	return ezprof_output_flush(program);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The graph server is a program of its own; `serve` becomes it, `shutdown` asks it to end. */
+#include "server_command.h"
+#include "client.h"
+#include "clock.h"
+#include "exit_status.h"
+#include "graph_choice.h"
+#include "option_value.h"
+#include "output.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SERVER "ezprof-graphserver"
+#define SHUTDOWN "ezprof shutdown"
+#define DEADLINE_MS 2500
+
+/* Beside ourselves, as installed and as built. */
+static void exec_beside(char **argv)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(SERVER) - 1);
+	char *slash;
+
+	if (n <= 0)
+		return;
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash)
+		return;
+	strcpy(slash + 1, SERVER);
+	argv[0] = path;
+	execv(path, argv);
+}
+
+static const char serve_help[] =
+	"Usage: ezprof serve [OPTION...]\n"
+	"\nRuns a graph server: becomes " SERVER ", which gets all options.\n"
+	"\nExamples:\n"
+	"  ezprof serve\n"
+	"  ezprof serve --address 127.0.0.1:0    any free port; stdout says which\n"
+	"\n  -a, --address=HOST:PORT    where to listen\n"
+	"\n`" SERVER " --help` tells the others.\n";
+
+int ezprof_serve_main(int argc, char **argv)
+{
+	char name[] = SERVER;
+
+	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+		fputs(serve_help, stdout);
+		return ezprof_output_flush("ezprof serve");
+	}
+	exec_beside(argv);
+	argv[0] = name;
+	execvp(SERVER, argv);
+	fprintf(stderr, "ezprof serve: %s is neither beside ezprof nor in PATH: %s\n", SERVER,
+		strerror(errno));
+	return EZPROF_EXIT_FAILURE;
+}
+
+struct options {
+	bool have_address;
+	struct ez_address address;
+};
+
+static const struct argp_option option_table[] = {
+	{"address", 'a', "HOST:PORT", 0,
+	 "the graph server; default: EZMSG_GRAPHSERVER_ADDR, else the one that is there", 0},
+	{0},
+};
+
+static const char doc[] = "\nEnds a graph server.\n"
+			  "\nExamples:\n"
+			  "  ezprof shutdown\n"
+			  "  ezprof shutdown --address 127.0.0.1:25978\n";
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'a':
+		ezprof_option_address(SHUTDOWN, "--address", argument, &o->address);
+		o->have_address = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		fprintf(stderr, "%s: '%.60s': no argument is wanted\n", SHUTDOWN, argument);
+		exit(EZPROF_EXIT_USAGE);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int ezprof_shutdown_main(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
+	struct options o = {0};
+	struct ezprof_graph_choice choice;
+	int status, err;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
+		return EZPROF_EXIT_USAGE;
+	status = ezprof_graph_choose(SHUTDOWN, o.have_address ? &o.address : NULL, false,
+				     ez_clock_deadline_ns(DEADLINE_MS), &choice);
+	if (status)
+		return status;
+	err = ez_client_shutdown(&choice.address, ez_clock_deadline_ns(DEADLINE_MS));
+	ezprof_graph_choice_free(&choice);
+	if (!err)
+		return EZPROF_EXIT_OK;
+	fprintf(stderr, "%s: %s: %s\n", SHUTDOWN, choice.text,
+		err == -EPROTO	    ? "something answers there, but it is no graph server"
+		: err == -ETIMEDOUT ? "no graph server answers there"
+				    : strerror(-err));
+	return EZPROF_EXIT_FAILURE;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent_client.h"
+#include "agent_socket.h"
+#include "command.h"
+#include "fd.h"
+#include "frame.h"
+#include "greeting.h"
+#include "hello_json.h"
+#include "parse.h"
+#include "request.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define PROGRAM "ezprof"
+#define HELLO_BYTES_MAX 65536u
+#define USERS_MAX 3u
+
+/* Whose agents are believed: root's, our own, and of the user who called sudo. */
+static size_t trusted_users(uid_t users[USERS_MAX])
+{
+	const char *sudo = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+	uint64_t uid;
+	size_t n = 0;
+
+	users[n++] = 0;
+	if (geteuid() != 0)
+		users[n++] = geteuid();
+	if (sudo && ez_parse_u64_range(sudo, 1, UINT32_MAX - 1, &uid) == 0)
+		users[n++] = (uid_t)uid;
+	return n;
+}
+
+static bool listener_is_trusted(int fd, pid_t *ret_pid)
+{
+	uid_t users[USERS_MAX];
+	size_t i, n = trusted_users(users);
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		return false;
+	*ret_pid = peer.pid;
+	for (i = 0; i < n; i++) {
+		if (peer.uid == users[i])
+			return true;
+	}
+	return false;
+}
+
+static int connect_to(const char *path, pid_t *ret_pid)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd, err = 0;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		err = -errno;
+	else if (!listener_is_trusted(fd, ret_pid))
+		err = -EPERM;
+	if (!err)
+		return fd;
+	ez_fd_close(fd);
+	return err;
+}
+
+/* Connects and says HELLO; ret_answer is the agent's. */
+static int open_link(const char *path, const char *graph, ez_mono_ns_t deadline_ns, pid_t *ret_pid,
+		     char **ret_answer)
+{
+	char *hello = ezprof_hello_client(PROGRAM, graph);
+	struct ez_buffer request;
+	uint8_t command;
+	size_t n;
+	int fd, err;
+
+	if (!hello)
+		return -ENOMEM;
+	fd = connect_to(path, ret_pid);
+	if (fd < 0) {
+		free(hello);
+		return fd;
+	}
+	ez_buffer_init(&request, HELLO_BYTES_MAX);
+	ez_put_u8(&request, EZ_CMD_HELLO);
+	ez_put_text(&request, hello);
+	err = ez_link_send(fd, &request, deadline_ns);
+	if (!err)
+		err = ez_link_read_u8(fd, deadline_ns, &command);
+	if (!err && command != EZ_CMD_HELLO)
+		err = -EPROTO;
+	if (!err)
+		err = ez_link_read_str(fd, HELLO_BYTES_MAX, deadline_ns, ret_answer, &n);
+	ez_buffer_free(&request);
+	free(hello);
+	if (!err)
+		return fd;
+	ez_fd_close(fd);
+	return err;
+}
+
+static int look_at(const char *path, ez_mono_ns_t deadline_ns, struct ezprof_agent_found *ret_agent)
+{
+	char *answer;
+	int found, fd = open_link(path, NULL, deadline_ns, &ret_agent->pid, &answer);
+
+	if (fd < 0)
+		return fd;
+	ez_fd_close(fd);
+	found = ezprof_hello_graphs(answer, ret_agent->graphs[0], EZPROF_AGENT_GRAPH_BYTES,
+				    EZPROF_AGENT_GRAPHS_MAX);
+	free(answer);
+	if (found < 0)
+		return found;
+	ret_agent->graph_count = (size_t)found;
+	strcpy(ret_agent->path, path);
+	return 0;
+}
+
+static size_t find_in(const char *folder_path, struct ezprof_agent_found *agents, size_t max,
+		      ez_mono_ns_t deadline_ns)
+{
+	DIR *folder = *folder_path ? opendir(folder_path) : NULL;
+	struct dirent *entry;
+	char path[sizeof(agents->path)];
+	size_t n = 0;
+
+	if (!folder)
+		return 0;
+	while (n < max && (entry = readdir(folder))) {
+		if (strncmp(entry->d_name, EZPROF_AGENT_SOCKET_PREFIX,
+			    strlen(EZPROF_AGENT_SOCKET_PREFIX)) != 0)
+			continue;
+		if (snprintf(path, sizeof(path), "%s/%s", folder_path, entry->d_name) >=
+		    (int)sizeof(path))
+			continue;
+		n += look_at(path, deadline_ns, &agents[n]) == 0;
+	}
+	closedir(folder);
+	return n;
+}
+
+static bool is_twice(const struct ezprof_agent_found *agents, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (agents[i].pid == agents[n].pid)
+			return true;
+	}
+	return false;
+}
+
+size_t ezprof_agent_find(struct ezprof_agent_found *ret_agents, size_t max,
+			 ez_mono_ns_t deadline_ns)
+{
+	char folder[EZPROF_SOCKET_FOLDER_BYTES];
+	uid_t users[USERS_MAX];
+	size_t i, j, n = 0, user_count = trusted_users(users);
+	unsigned int place;
+
+	for (i = 0; i < user_count; i++) {
+		for (place = 0; ezprof_agent_socket_folder(users[i], place, folder) == 0; place++) {
+			size_t found = find_in(folder, ret_agents + n, max - n, deadline_ns);
+
+			/* Two of the folders may be one. */
+			for (j = 0; j < found; j++) {
+				ret_agents[n] = ret_agents[n + j];
+				n += !is_twice(ret_agents, n);
+			}
+		}
+	}
+	return n;
+}
+
+int ezprof_agent_ask(const struct ezprof_agent_found *agent, const char *graph, uint64_t window_ms,
+		     ez_mono_ns_t deadline_ns, char **ret_json, size_t *ret_len)
+{
+	struct ez_buffer request;
+	char *answer;
+	uint8_t command;
+	pid_t pid;
+	int err, fd = open_link(agent->path, graph, deadline_ns, &pid, &answer);
+
+	if (fd < 0)
+		return fd;
+	free(answer);
+	ez_buffer_init(&request, 64);
+	ez_request_profile(&request, window_ms);
+	err = ez_link_send(fd, &request, deadline_ns);
+	if (!err)
+		err = ez_link_read_u8(fd, deadline_ns, &command);
+	if (!err && command != EZ_CMD_PROFILE_DATA)
+		err = -EPROTO;
+	if (!err)
+		err = ez_link_read_str(fd, EZ_PROFILE_BYTES_MAX, deadline_ns, ret_json, ret_len);
+	ez_buffer_free(&request);
+	ez_fd_close(fd);
+	return err;
+}
