@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,6 +97,10 @@ int node_run_source(struct node *node)
 	} else {
 		send_messages(&source);
 		err = source.result;
+	}
+	if (!err && options->count) {
+		puts("{\"type\": \"sent\"}");
+		fflush(stdout);
 	}
 	if (!err)
 		node_stopped(node, -1);
