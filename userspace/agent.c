@@ -346,6 +346,7 @@ void ezprof_agent_free(struct ezprof_agent *a)
 
 	if (!a)
 		return;
+	ezprof_graph_set_unlink(a->graphs);
 	for (i = 0; a->watches && i < a->measurement->target_count; i++)
 		free_event(a->watches[i].event);
 	free(a->watches);

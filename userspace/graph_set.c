@@ -112,14 +112,20 @@ struct ezprof_graph_set *ezprof_graph_set_new(const struct ezprof_measurement *m
 	return set;
 }
 
-void ezprof_graph_set_free(struct ezprof_graph_set *set)
+void ezprof_graph_set_unlink(struct ezprof_graph_set *set)
 {
 	size_t i;
 
-	if (!set)
-		return;
 	for (i = 0; i < set->link_count; i++)
 		ezprof_graph_link_free(set->links[i]);
+	set->link_count = 0;
+}
+
+void ezprof_graph_set_free(struct ezprof_graph_set *set)
+{
+	if (!set)
+		return;
+	ezprof_graph_set_unlink(set);
 	free(set->address);
 	free(set);
 }

@@ -43,6 +43,9 @@ struct ezprof_graph_set_handler {
 void ezprof_graph_set_update(struct ezprof_graph_set *set, struct event_base *base,
 			     const struct ezprof_graph_set_handler *handler);
 
+/* Ends all links: before the event loop goes. */
+void ezprof_graph_set_unlink(struct ezprof_graph_set *set);
+
 /* No link is still at its first attempt. */
 bool ezprof_graph_set_settled(const struct ezprof_graph_set *set);
 

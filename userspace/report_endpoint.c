@@ -126,7 +126,7 @@ static struct json_object *link_object(const struct ezprof_profile *p, const str
 	ezprof_json_uuid(o, "channel_id", &e->channel_id);
 	ezprof_json_u64_if(o, "pid", e->peer_pid > 0, (uint64_t)e->peer_pid);
 	ezprof_json_text(o, "transport", transport_text[e->totals.transport]);
-	add_interval(o, &row->window.interval[EZ_PUB_LEASE]);
+	add_interval(o, &row->window.interval[EZ_LINK_LEASE]);
 	ezprof_json_u64(o, "in_flight", ezprof_row_in_flight(row));
 	add_oldest_lease(o, p, e->oldest_lease_ns);
 	ezprof_json_u64(o, "disconnects", e->totals.disconnect_frees);
@@ -147,7 +147,7 @@ static struct link_sums sum_links(const struct ezprof_row *links, size_t n)
 	for (i = 0; i < n; i++) {
 		const struct ezprof_endpoint *e = &links[i].endpoint;
 
-		merge(&sums.lease, &links[i].window.interval[EZ_PUB_LEASE]);
+		merge(&sums.lease, &links[i].window.interval[EZ_LINK_LEASE]);
 		sums.in_flight += ezprof_row_in_flight(&links[i]);
 		sums.disconnects += e->totals.disconnect_frees;
 		sums.unmatched += links[i].window.unmatched;

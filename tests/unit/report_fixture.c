@@ -70,7 +70,7 @@ static struct ezprof_row link_row(uint32_t index, uint8_t channel, uint64_t max_
 	r.endpoint.totals.disconnect_frees = 1;
 	r.endpoint.totals.transport = EZ_TRANSPORT_SHM;
 	r.endpoint.oldest_lease_ns = NOW_NS - 1000000 * index;
-	r.window.interval[EZ_PUB_LEASE] = (struct ezprof_interval){4, 8000000, max_ns};
+	r.window.interval[EZ_LINK_LEASE] = (struct ezprof_interval){4, 8000000, max_ns};
 	return r;
 }
 
