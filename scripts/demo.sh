@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds, runs a graph of four processes on a free port, profiles it, names the slowest subscriber, and
+# takes everything away again. On stdout: what `ezprof profile --window 2.0` answers. Needs root.
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+scripts/build.sh dev
+bin=$PWD/build/bin
+work=$(mktemp -d)
+declare -A pids=() # what runs: name -> pid
+
+say() { echo "demo: $*" >&2; }
+fail() {
+    say "$*"
+    exit 1
+}
+
+# At any exit, planned or not: nothing that was started here goes on.
+clean_up() {
+    local status=$? name
+    for name in "${!pids[@]}"; do
+        kill -KILL "${pids[$name]}" 2>/dev/null || true
+        say "$name (pid ${pids[$name]}) was still there; its last words:"
+        tail -n 5 "$work/$name.log" >&2 || true
+    done
+    rm -rf "$work"
+    exit "$status"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# start NAME COMMAND...
+start() {
+    local name=$1
+    shift
+    "$@" </dev/null >"$work/$name.out" 2>"$work/$name.log" &
+    pids[$name]=$!
+}
+
+# wait_for WHAT COMMAND...: until the command succeeds, at most 10 s
+wait_for() {
+    local what=$1 tries=0
+    shift
+    until "$@" >/dev/null 2>&1; do
+        tries=$((tries + 1))
+        [ $tries -lt 200 ] || fail "waited in vain for $what"
+        sleep 0.05
+    done
+}
+
+# stop NAME [SIGNAL]: ends a program and insists on a clean exit
+stop() {
+    local name=$1 pid=${pids[$1]} status=0
+    kill -"${2:-TERM}" "$pid" 2>/dev/null || fail "$name had ended already"
+    wait "$pid" || status=$?
+    unset "pids[$name]"
+    [ "$status" -eq 0 ] || {
+        tail -n 5 "$work/$name.log" >&2
+        fail "$name: exit status $status"
+    }
+}
+
+gone() { ! kill -0 "$1" 2>/dev/null; }
+program_gone() { ! bpftool prog show id "$1"; }
+
+# The kernel objects that a process and its children hold, and the shared memory that processes map.
+bpf_programs_of() {
+    local pid
+    for pid in "$1" $(cat "/proc/$1/task/$1/children"); do
+        cat /proc/"$pid"/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p'
+    done | sort -un
+}
+shm_files_of() {
+    local pid
+    for pid in "$@"; do
+        sed -n 's|.* \(/dev/shm/[^ ]*\).*|\1|p' "/proc/$pid/maps"
+    done | sort -u
+}
+
+say "a graph of four processes"
+start server "$bin/ezprof" serve --address 127.0.0.1:0
+wait_for "the graph server" grep -q : "$work/server.out"
+address=$(head -n 1 "$work/server.out")
+
+# The source's monitor gets its messages within the process, the workers by shared memory, the sink by tcp.
+start source "$bin/ezmsg-node" source samples --address "$address" \
+    --rate 250 --bytes 4096 --monitor --wait-channels 3
+start worker-fast "$bin/ezmsg-node" relay samples features/fast --address "$address" \
+    --work-ms 0.5 --handle worker-fast --tcp
+start worker-slow "$bin/ezmsg-node" relay samples features/slow --address "$address" \
+    --work-ms 5 --handle worker-slow --tcp
+start sink "$bin/ezmsg-node" sink features/fast features/slow --address "$address" --handle sink
+nodes=(source worker-fast worker-slow sink)
+node_pids=()
+for node in "${nodes[@]}"; do
+    wait_for "$node" grep -q ready "$work/$node.out"
+    node_pids+=("${pids[$node]}")
+done
+
+say "ezprof-bpf attach ${node_pids[*]}"
+start agent "$bin/ezprof-bpf" attach "${node_pids[@]}" --address "$address"
+attached() { [ -s "$work/agent.log" ] && scripts/semaphores.py "${node_pids[0]}" | grep -qv ' 0$'; }
+wait_for "the agent" attached
+cat "$work/agent.log" >&2
+programs=$(bpf_programs_of "${pids[agent]}")
+shm_files=$(shm_files_of "${node_pids[@]}")
+[ -n "$programs" ] || fail "the agent holds no BPF program"
+[ -n "$shm_files" ] || fail "no shared memory in use"
+sleep 2.2 # one whole window
+
+say "ezprof profile --window 2.0"
+"$bin/ezprof" profile --window 2.0 --address "$address" >"$work/profile.json"
+cat "$work/profile.json"
+scripts/slowest.py "$work/profile.json" >&2
+
+# The agent goes first, so that its targets, still alive, can show that nobody listens any more.
+stop agent
+wait_for "the semaphores to fall" scripts/semaphores.py "${node_pids[@]}"
+for node in source worker-fast worker-slow sink; do
+    stop "$node"
+done
+stop server
+
+for program in $programs; do
+    wait_for "BPF program $program to go" program_gone "$program"
+done
+for file in $shm_files; do
+    [ ! -e "$file" ] || fail "$file was left behind"
+done
+for pid in "${node_pids[@]}"; do
+    gone "$pid" || fail "process $pid was left behind"
+done
+say "stopped: all semaphores read 0 before the targets ended; no process, shared memory or BPF program is left"
