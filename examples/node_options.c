@@ -7,8 +7,6 @@
 
 #include "parse.h"
 
-const char *argp_program_version = "ezmsg-node " EZPROF_VERSION;
-
 static const char usage[] = "source TOPIC\nrelay FROM TO\nsink TOPIC...";
 static const char documentation[] =
 	"One node of a demonstration graph. Runs until SIGINT or SIGTERM, then prints one JSON "
@@ -177,6 +175,8 @@ void node_options_parse(int argc, char **argv, struct node_options *ret_options)
 	static const struct argp argp = {table, on_option, usage, documentation, NULL, NULL, NULL};
 
 	argp_err_exit_status = 2;
+	/* Assigned, since a variable of our own would be hidden and argp see its own. */
+	argp_program_version = "ezmsg-node " EZPROF_VERSION;
 	memset(ret_options, 0, sizeof(*ret_options));
 	ret_options->bytes = 64;
 	ret_options->threads = 1;

@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: MIT
 # Builds, runs a graph of four processes on a free port, profiles it, names the slowest subscriber, and
 # takes everything away again. On stdout: what `ezprof profile --window 2.0` answers. Needs root.
+# EZPROF_BIN_DIR: programs that are built already.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
-scripts/build.sh dev
-bin=$PWD/build/bin
+bin=${EZPROF_BIN_DIR:-}
+if [ -z "$bin" ]; then
+    scripts/build.sh dev
+    bin=$PWD/build/bin
+fi
 work=$(mktemp -d)
 declare -A pids=() # what runs: name -> pid
 
@@ -18,8 +22,9 @@ fail() {
 # At any exit, planned or not: nothing that was started here goes on.
 clean_up() {
     local status=$? name
+    [ ${#pids[@]} -eq 0 ] || kill -TERM "${pids[@]}" 2>/dev/null || true
     for name in "${!pids[@]}"; do
-        kill -KILL "${pids[$name]}" 2>/dev/null || true
+        timeout 3 tail --pid="${pids[$name]}" -f /dev/null || kill -KILL "${pids[$name]}" 2>/dev/null || true
         say "$name (pid ${pids[$name]}) was still there; its last words:"
         tail -n 5 "$work/$name.log" >&2 || true
     done
@@ -61,13 +66,16 @@ stop() {
     }
 }
 
-gone() { ! kill -0 "$1" 2>/dev/null; }
+gone() { ! kill -0 "$1"; }
 program_gone() { ! bpftool prog show id "$1"; }
+
+# A process's children are part of it: the agent's opener.
+with_children() { echo "$1" && cat "/proc/$1/task/$1/children"; }
 
 # The kernel objects that a process and its children hold, and the shared memory that processes map.
 bpf_programs_of() {
     local pid
-    for pid in "$1" $(cat "/proc/$1/task/$1/children"); do
+    for pid in $(with_children "$1"); do
         cat /proc/"$pid"/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p'
     done | sort -un
 }
@@ -100,9 +108,12 @@ done
 
 say "ezprof-bpf attach ${node_pids[*]}"
 start agent "$bin/ezprof-bpf" attach "${node_pids[@]}" --address "$address"
-attached() { [ -s "$work/agent.log" ] && scripts/semaphores.py "${node_pids[0]}" | grep -qv ' 0$'; }
-wait_for "the agent" attached
+wait_for "the agent" grep -q ready "$work/agent.log"
 cat "$work/agent.log" >&2
+# Raised now, so that reading 0 later means something.
+! scripts/semaphores.py "${node_pids[@]}" >/dev/null || fail "attached, and no semaphore is raised"
+all_pids=("${node_pids[@]}" "${pids[server]}" $(with_children "${pids[agent]}"))
+run_files=("/run/ezprof/agent-${pids[agent]}.sock" "/run/ezprof/server-${address##*:}")
 programs=$(bpf_programs_of "${pids[agent]}")
 shm_files=$(shm_files_of "${node_pids[@]}")
 [ -n "$programs" ] || fail "the agent holds no BPF program"
@@ -125,10 +136,10 @@ stop server
 for program in $programs; do
     wait_for "BPF program $program to go" program_gone "$program"
 done
-for file in $shm_files; do
-    [ ! -e "$file" ] || fail "$file was left behind"
+for pid in "${all_pids[@]}"; do
+    wait_for "process $pid to go" gone "$pid"
 done
-for pid in "${node_pids[@]}"; do
-    gone "$pid" || fail "process $pid was left behind"
+for file in $shm_files "${run_files[@]}"; do
+    [ ! -e "$file" ] || fail "$file was left behind"
 done
 say "stopped: all semaphores read 0 before the targets ended; no process, shared memory or BPF program is left"
