@@ -199,7 +199,8 @@ static void test_moved(void **state)
 		uint64_t addresses[3];
 		Elf64_Nhdr h;
 
-		/* Header, "stapsdt", addresses of location, base and semaphore; not aligned to 8. */
+		/* Header, "stapsdt", addresses of location, base and semaphore; not aligned to 8.
+		 */
 		memcpy(&h, note, sizeof(h));
 		memcpy(addresses, note + sizeof(h) + 8, sizeof(addresses));
 		for (int i = 0; i < 3; i++)
