@@ -72,6 +72,9 @@ extern struct ez_counters_map counters SEC(".maps");
 
 /* Entries of `leases` per slot. */
 extern const volatile __u32 lease_stride;
+/* The agent's pid namespace, where it is not the host's: pids are those of this one. 0: the host's.
+ */
+extern const volatile __u64 pid_ns_dev, pid_ns_inode;
 /* Raised at each allocation of a group. */
 extern __u64 last_epoch;
 

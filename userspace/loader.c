@@ -14,11 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define GROUPS_MIN 4u /* 64 endpoints */
 #define GROUPS_MAX 4096u
 #define TARGETS_MAX 16384u
+#define INITIAL_PID_NS 0xeffffffcu /* PROC_PID_INIT_INO */
 #define LEASE_STRIDE_MIN 64u
 /* A hostile process may claim 65,536 buffers: what doesn't fit isn't timed, and counted. */
 #define LEASE_BYTES_MAX (64ull << 20)
@@ -99,6 +101,17 @@ static int set_sizes(struct ezprof_bpf *bpf)
 	return 0;
 }
 
+/* Pids of a namespace of our own are not the numbers that BPF sees by default. */
+static void set_pid_namespace(struct ezprof_bpf *bpf)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PID_NS)
+		return;
+	bpf->skeleton->rodata->pid_ns_dev = st.st_dev;
+	bpf->skeleton->rodata->pid_ns_inode = st.st_ino;
+}
+
 static int fill_free_groups(struct ezprof_bpf *bpf)
 {
 	int err = 0;
@@ -129,6 +142,7 @@ static int open_and_load(struct ezprof_bpf *bpf)
 	if (!bpf->skeleton)
 		return -errno;
 	err = set_sizes(bpf);
+	set_pid_namespace(bpf);
 	if (!err && bpf->uprobe_multi)
 		err = bpf_program__set_expected_attach_type(bpf->skeleton->progs.ezprof_boundary,
 							    EZPROF_TRACE_UPROBE_MULTI);

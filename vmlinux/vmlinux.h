@@ -34,6 +34,10 @@ enum {
 	BPF_F_MMAPABLE = 1 << 10,
 };
 
+struct bpf_pidns_info {
+	__u32 pid, tgid;
+};
+
 /* What a uprobe program gets as its context: the registers of the user's code. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
