@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command.h"
 #include "publisher_link.h"
@@ -30,6 +29,7 @@ static void gone(struct ezprof_conn *conn)
 
 	DL_DELETE(conn->server->channels, channel);
 	ezprof_respondent_gone(&channel->respondent);
+	ezprof_graph_release(&conn->server->graph, channel->topic);
 	free(channel);
 }
 
@@ -61,7 +61,8 @@ int ezprof_channel_begin(struct ezprof_conn *conn, struct ez_reader *in)
 		return -ENOMEM;
 	channel->conn = conn;
 	channel->respondent.conn = conn;
-	strcpy(channel->publisher_id, publisher->id);
+	channel->topic = publisher->topic;
+	channel->topic->holds++;
 	ezprof_server_new_id(channel->id);
 	DL_APPEND(conn->server->channels, channel);
 	ezprof_conn_become(conn, &channel_role, channel);

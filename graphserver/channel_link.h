@@ -12,7 +12,7 @@
 struct ezprof_channel {
 	struct ezprof_conn *conn;
 	char id[EZ_UUID_TEXT_BYTES];
-	char publisher_id[EZ_UUID_TEXT_BYTES]; /* which may be gone by now */
+	struct ezprof_topic *topic; /* its publisher's, which may be gone by now; held */
 	struct ezprof_respondent respondent;
 	struct ezprof_channel *prev, *next;
 };

@@ -148,10 +148,9 @@ static int ask_all(struct ezprof_server *server, struct ezprof_profile_request *
 	}
 	DL_FOREACH(server->channels, channel)
 	{
-		struct ezprof_asked asked = {.who = "channel", .id = channel->id};
+		struct ezprof_asked asked = {
+			.who = "channel", .id = channel->id, .topic = channel->topic->name};
 
-		HASH_FIND_STR(server->publishers_by_id, channel->publisher_id, publisher);
-		asked.topic = publisher ? publisher->topic->name : NULL;
 		err = err ? err : ask(request, &channel->respondent, &asked);
 	}
 	DL_FOREACH(server->agents, agent)
