@@ -44,7 +44,7 @@ def test_folder_of_somebody_else():
     if os.geteuid() != 0:
         print("needs root")
         return
-    uid = 54323
+    uid = 100000 + os.getpid()  # its folder is nobody else's, another run's included
     folder = f"/tmp/ezprof-{uid}"
     os.mkdir(folder, 0o777)
     try:

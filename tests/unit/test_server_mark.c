@@ -134,28 +134,30 @@ static void test_other_user(void **state)
 	int fd, status;
 	uint16_t port = own_port(&fd);
 	char folder[64];
+	/* Nobody else's, another run's of this test included. */
+	uid_t uid = 100000 + (uid_t)getpid();
 	pid_t child;
 
 	(void)state;
 	if (geteuid() != 0)
 		skip();
+	snprintf(folder, sizeof(folder), "/tmp/ezprof-%u", (unsigned int)uid);
 	child = fork();
 	if (child == 0) {
 		char *path;
 		struct stat st;
 		bool ok;
 
-		if (setgid(54322) < 0 || setuid(54322) < 0)
+		if (setgid(uid) < 0 || setuid(uid) < 0)
 			_exit(2);
 		ok = ez_server_mark_write(port, &path) == 0 &&
 		     ez_server_mark_find(port, NULL, 0) == 1 &&
-		     strncmp(path, "/tmp/ezprof-54322/", 18) == 0 &&
-		     stat("/tmp/ezprof-54322", &st) == 0 && (st.st_mode & 0777) == 0700;
+		     strncmp(path, folder, strlen(folder)) == 0 && stat(folder, &st) == 0 &&
+		     (st.st_mode & 0777) == 0700;
 		ez_server_mark_remove(path);
 		_exit(ok ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
-	snprintf(folder, sizeof(folder), "/tmp/ezprof-%d", 54322);
 	rmdir(folder);
 	assert_int_equal(status, 0);
 	ez_fd_close(fd);
