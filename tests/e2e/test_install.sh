@@ -29,6 +29,19 @@ for program in "$@"; do
     fi
 done
 
+# A program that starts another one finds it beside itself.
+env -i "$prefix/bin/ezprof" serve --address 127.0.0.1:0 </dev/null >"$folder/address" 2>"$folder/log" &
+server=$!
+trap 'kill $server 2>/dev/null; rm -rf "$folder"' EXIT
+tries=0
+until [ -s "$folder/address" ] || [ $tries -ge 100 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+env -i "$prefix/bin/ezprof" shutdown --address "$(head -n 1 "$folder/address")" || fail "ezprof shutdown: $(cat "$folder/log")"
+wait $server || fail "ezprof serve: exit status $?"
+trap 'rm -rf "$folder"' EXIT
+
 for page in man1/ezprof.1 man1/ezprof-graphserver.1 man5/ezprof-json.5 man7/ezprof-probes.7 man8/ezprof-bpf.8; do
     [ -s "$prefix/share/man/$page" ] || fail "no manual page $page"
 done
