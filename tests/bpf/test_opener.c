@@ -3,6 +3,7 @@
 #include "opener.h"
 #include "player.h"
 #include "privileges.h"
+#include "proc_process.h"
 #include "registry_layout.h"
 #include "require.h"
 
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -262,16 +264,48 @@ static void test_opener_killed(void **state)
 	player_stop(&player);
 }
 
+/* What a test needs to know of an agent that it is going to kill. */
+struct agent_facts {
+	pid_t opener;
+	uint32_t program_id;
+};
+
+static uint32_t program_id(const struct ezprof_bpf *bpf)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t bytes = sizeof(info);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(ezprof_bpf_program_fd(bpf), &info, &bytes), 0);
+	return info.id;
+}
+
+/* The kernel frees it a moment after its last user is gone. */
+static void expect_program_gone(uint32_t id)
+{
+	int fd = -1;
+
+	for (int i = 0; i < 500; i++) {
+		fd = bpf_prog_get_fd_by_id(id);
+		if (fd < 0)
+			break;
+		close(fd);
+		sleep_ms(10);
+	}
+	assert_int_equal(fd, -ENOENT);
+}
+
 /* In a process of its own: attaches, tells so, drops its rights, goes on measuring, then waits. */
 static _Noreturn void agent(struct player *player, int ready_fd)
 {
 	struct attached a;
 	struct ezprof_process *again;
 	struct ezprof_links more;
-	pid_t opener;
+	struct agent_facts facts;
 	int err;
 
 	attach(&a, player);
+	facts.opener = ezprof_opener_pid(a.opener);
+	facts.program_id = program_id(a.bench.bpf);
 	if (ezprof_privileges_drop(65534, 65534))
 		_exit(2);
 	/* With nothing left, it still gets a process opened, attaches and reads maps. */
@@ -286,14 +320,13 @@ static _Noreturn void agent(struct player *player, int ready_fd)
 	player_do(player, NULL, "publish 0 23 5");
 	if (bench_window(&a.bench, player, 0, 2).measured_messages != 23)
 		_exit(6);
-	opener = ezprof_opener_pid(a.opener);
-	if (write(ready_fd, &opener, sizeof(opener)) != sizeof(opener))
+	if (write(ready_fd, &facts, sizeof(facts)) != sizeof(facts))
 		_exit(7);
 	for (;;)
 		pause();
 }
 
-static pid_t start_agent(struct player *player, pid_t *ret_opener)
+static pid_t start_agent(struct player *player, struct agent_facts *ret_facts)
 {
 	int ready[2];
 	pid_t child;
@@ -303,19 +336,32 @@ static pid_t start_agent(struct player *player, pid_t *ret_opener)
 	if (child == 0)
 		agent(player, ready[1]);
 	close(ready[1]);
-	assert_int_equal(read(ready[0], ret_opener, sizeof(*ret_opener)), sizeof(*ret_opener));
+	assert_int_equal(read(ready[0], ret_facts, sizeof(*ret_facts)), sizeof(*ret_facts));
 	close(ready[0]);
 	return child;
 }
 
-static void expect_gone(pid_t pid)
+/* Dead is enough: who waits for orphans may take its time. */
+static bool is_dead(pid_t pid)
 {
-	for (int i = 0; i < 500 && kill(pid, 0) == 0; i++)
-		sleep_ms(10);
-	assert_int_equal(kill(pid, 0), -1);
+	struct ezprof_proc_info info;
+	int dir, err = ezprof_proc_open(pid, &dir);
+
+	if (err)
+		return err == -ESRCH;
+	err = ezprof_proc_info(dir, &info);
+	close(dir);
+	return err == -ESRCH || (!err && (info.state == 'Z' || info.state == 'X'));
 }
 
-/* Killed: the agent; both at once. Either way semaphores fall and the opener leaves. */
+static void expect_dead(pid_t pid)
+{
+	for (int i = 0; i < 500 && !is_dead(pid); i++)
+		sleep_ms(10);
+	assert_true(is_dead(pid));
+}
+
+/* B16. Killed: the agent; both at once. Semaphores fall, opener and program go, every time. */
 static void test_agent_killed(void **state)
 {
 	struct player player;
@@ -323,16 +369,18 @@ static void test_agent_killed(void **state)
 	(void)state;
 	player_start(&player);
 	player_do(&player, NULL, "open %d 32", EZ_KIND_PUBLISHER);
-	for (int both = 0; both < 2; both++) {
-		pid_t opener, child = start_agent(&player, &opener);
+	for (int cycle = 0; cycle < 10; cycle++) {
+		struct agent_facts facts;
+		pid_t child = start_agent(&player, &facts);
 
 		assert_int_equal(semaphores(&player), EZ_PROBE_SITES);
-		if (both)
-			kill(opener, SIGKILL);
+		if (cycle % 2)
+			kill(facts.opener, SIGKILL);
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
 		expect_semaphores_fall(&player);
-		expect_gone(opener);
+		expect_dead(facts.opener);
+		expect_program_gone(facts.program_id);
 	}
 	player_stop(&player);
 }
