@@ -120,13 +120,16 @@ static int load(struct ezprof_measurement *m, const struct ezprof_measurement_op
 	struct ezprof_bpf_options bpf = {.endpoints_max = options->endpoints_max,
 					 .perf_event = options->perf_event};
 	uint64_t now_ns = ez_clock_mono_ns();
-	uint32_t buffers;
+	uint32_t buffers, endpoints;
 	size_t i;
 	int err;
 
 	for (i = 0; i < m->target_count; i++) {
 		ezprof_target_refresh(m->targets[i], now_ns);
-		bpf.endpoints_found += (uint32_t)ezprof_target_endpoints(m->targets[i], &buffers);
+		endpoints = (uint32_t)ezprof_target_endpoints(m->targets[i], &buffers);
+		bpf.endpoints_found += endpoints;
+		bpf.groups_found +=
+			endpoints / EZ_GROUP_SLOTS + (uint32_t)m->targets[i]->object_count;
 		if (buffers > bpf.buffers_max)
 			bpf.buffers_max = buffers;
 	}
