@@ -239,6 +239,27 @@ static ssize_t receive(struct ez_stream *stream)
 	return n;
 }
 
+/* False: nothing was there, or it has been closed. */
+static bool read_some(struct ez_stream *stream)
+{
+	uint32_t life = stream->life;
+	ssize_t n = receive(stream);
+
+	if (n < 0 && n != -EAGAIN)
+		fail(stream, (int)n);
+	else if (n > 0)
+		consume_input(stream);
+	return n > 0 && stream->life == life;
+}
+
+void ez_stream_drain(struct ez_stream *stream, int times)
+{
+	if (!ez_stream_is_open(stream) || stream->connecting || stream->busy)
+		return;
+	while (times-- > 0 && !stream->paused && read_some(stream))
+		;
+}
+
 static int connect_result(struct ez_stream *stream)
 {
 	socklen_t len = sizeof(int);
@@ -253,7 +274,6 @@ static void stream_ready(struct ez_io_source *source, uint32_t events)
 {
 	struct ez_stream *stream =
 		(struct ez_stream *)((char *)source - offsetof(struct ez_stream, source));
-	ssize_t n;
 	int err;
 
 	if (stream->connecting) {
@@ -275,9 +295,5 @@ static void stream_ready(struct ez_io_source *source, uint32_t events)
 	/* While paused an error wakes us too, and would do so for ever. */
 	if (!ez_stream_is_open(stream) || (stream->paused && !(events & (EPOLLERR | EPOLLHUP))))
 		return;
-	n = receive(stream);
-	if (n < 0 && n != -EAGAIN)
-		fail(stream, (int)n);
-	else if (n > 0)
-		consume_input(stream);
+	read_some(stream);
 }

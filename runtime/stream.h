@@ -61,6 +61,9 @@ void ez_stream_flush(struct ez_stream *stream);
 /* Looks at what has arrived again, after the parser changed its mind (paused, phase). */
 void ez_stream_resume(struct ez_stream *stream);
 
+/* Reads and parses what has arrived by now, at most `times` reads. It may be closed by that. */
+void ez_stream_drain(struct ez_stream *stream, int times);
+
 /* With the guard held, any thread: have writable() called when the socket has room; or no more. */
 void ez_stream_want_write_locked(struct ez_stream *stream, bool want);
 

@@ -15,6 +15,7 @@
 #include "request.h"
 
 #define ID_BYTES (EZ_UUID_TEXT_BYTES - 1)
+#define DRAIN_READS 1000
 
 static struct ez_subscriber *of_graph(struct ez_stream *stream)
 {
@@ -169,6 +170,20 @@ static int graph_parse(struct ez_stream *stream, struct ez_reader *reader)
 	return 0;
 }
 
+/*
+ * What the publishers had sent by now was in flight, and is received. A channel that ends by that
+ * takes its own tap with it and no other.
+ */
+static void drain_all(struct ez_subscriber *subscriber)
+{
+	struct ez_tap *tap, *next;
+
+	for (tap = subscriber->taps; tap; tap = next) {
+		next = tap->subscriber_next;
+		ez_stream_drain(&tap->channel->peer, DRAIN_READS);
+	}
+}
+
 static void leave_all(struct ez_subscriber *subscriber)
 {
 	while (subscriber->taps)
@@ -182,6 +197,7 @@ static void graph_closed(struct ez_stream *stream, int err)
 
 	ez_log(EZ_LOG_WARN, "subscriber of %s has lost the graph server: %s", subscriber->topic,
 	       strerror(-err));
+	drain_all(subscriber);
 	leave_all(subscriber);
 	pthread_mutex_lock(&subscriber->lock);
 	subscriber->failed = -ECONNRESET;
