@@ -188,7 +188,7 @@ bool ez_deliver_locked(struct ez_channel *channel, uint64_t id, enum ez_via via,
 void ez_items_drop(struct ez_item *items);
 /* The user is done with it. Any thread, no lock held. */
 void ez_item_release(struct ez_item *item);
-/* Releases items of a tap that left: not counted. No lock held. */
+/* Releases items of taps that left: no measurement. No lock held. */
 void ez_items_depart(struct ez_item *items);
 
 /* Sends RX_ACK, or keeps it until the socket can take it. */

@@ -232,6 +232,7 @@ void ez_items_drop(struct ez_item *items)
 void ez_items_depart(struct ez_item *items)
 {
 	struct ez_publisher *tell;
+	struct ez_channel *channel;
 	struct ez_item *next;
 	struct ez_tap *tap;
 	bool tap_ended;
@@ -241,9 +242,11 @@ void ez_items_depart(struct ez_item *items)
 		next = items->next;
 		tap = items->tap;
 		id = items->delivery->id;
-		pthread_mutex_lock(&tap->channel->lock);
+		channel = tap->channel;
+		pthread_mutex_lock(&channel->lock);
+		ez_endpoint_free_departed(tap->entry, id);
 		tell = item_end_locked(items, &tap_ended);
-		pthread_mutex_unlock(&tap->channel->lock);
+		pthread_mutex_unlock(&channel->lock);
 		tell_publisher(tell, id);
 		if (tap_ended)
 			ez_tap_free(tap);

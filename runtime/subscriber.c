@@ -80,7 +80,7 @@ struct ez_item *ez_subscriber_purge(struct ez_subscriber *subscriber, const stru
 	queue_init(subscriber);
 	for (; item; item = next) {
 		next = item->next;
-		if (item->tap == tap) {
+		if (!tap || item->tap == tap) {
 			item->next = purged;
 			purged = item;
 			continue;

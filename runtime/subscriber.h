@@ -52,7 +52,7 @@ void ez_subscriber_unref(struct ez_subscriber *subscriber);
 /* Appends an item; a leaky one's oldest goes before *dropped. Channel lock held. */
 void ez_subscriber_push(struct ez_subscriber *subscriber, struct ez_item *item,
 			struct ez_item **dropped);
-/* Takes the tap's items out of the queue: a list by `next`. Channel lock held. */
+/* Takes the tap's items, or all (NULL), out of the queue: a list by `next`. */
 struct ez_item *ez_subscriber_purge(struct ez_subscriber *subscriber, const struct ez_tap *tap);
 
 /* The oldest item, NULL if there is none. */

@@ -234,6 +234,8 @@ void ez_subscriber_stop(struct ez_subscriber *subscriber)
 	*at = subscriber->next;
 	while (subscriber->taps)
 		ez_tap_evict(subscriber->taps);
+	/* Those that left before had unread messages still. */
+	ez_items_depart(ez_subscriber_purge(subscriber, NULL));
 	ez_stream_close(&subscriber->graph);
 	ez_io_defer(subscriber->context->io, &subscriber->release_job);
 }

@@ -15,6 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The leak checker doesn't look into mappings; entries there hold the strings. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#define LEAK_ROOT(start, bytes) __lsan_register_root_region(start, bytes)
+#else
+#define LEAK_ROOT(start, bytes) ((void)0)
+#endif
+
 /* Hidden: every object with probes has its own. `used` keeps it for the note alone. */
 __attribute__((visibility("hidden"), used)) struct ez_registry ez_registry_table;
 
@@ -115,6 +123,7 @@ static int add_chunk_locked(uint32_t chunk)
 	if (p == MAP_FAILED)
 		return -ENOMEM;
 	madvise(p, bytes, MADV_NOHUGEPAGE);
+	LEAK_ROOT(p, bytes);
 	__atomic_store_n(&ez_registry_table.chunks[chunk], (uint64_t)(uintptr_t)p,
 			 __ATOMIC_RELEASE);
 	return 0;
