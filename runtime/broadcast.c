@@ -49,7 +49,7 @@ static int write_slot_locked(struct ez_publisher *publisher, const struct ez_out
 		ez_outgoing_write(outgoing, id, slot_of(publisher, id));
 		return 0;
 	}
-	/* The slot is free and publish_lock is held, so it stays ours. */
+	/* The slot is free and it is our turn, so it stays ours. */
 	pthread_mutex_unlock(&publisher->lock);
 	ez_outgoing_write(outgoing, id, slot_of(publisher, id));
 	pthread_mutex_lock(&publisher->lock);
@@ -167,17 +167,53 @@ static int broadcast_locked(struct ez_publisher *publisher, const struct ez_outg
 	return 0;
 }
 
-static int lock_publish(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns)
+/* One broadcast after the other: the lock alone won't do, since it is dropped while waiting. */
+static int take_turn_locked(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns)
 {
-	struct timespec until;
+	int err = 0;
 
-	if (pthread_mutex_trylock(&publisher->publish_lock) == 0)
-		return 0;
-	if (deadline_ns == EZ_NEVER)
-		return -pthread_mutex_lock(&publisher->publish_lock);
-	until.tv_sec = (time_t)(deadline_ns / EZ_NS_PER_S);
-	until.tv_nsec = (long)(deadline_ns % EZ_NS_PER_S);
-	return -pthread_mutex_clocklock(&publisher->publish_lock, CLOCK_MONOTONIC, &until);
+	publisher->turn_waiters++;
+	while (publisher->turn_taken && !publisher->closed && !err)
+		err = ez_cond_wait_until(&publisher->turn_cond, &publisher->lock, deadline_ns);
+	publisher->turn_waiters--;
+	if (publisher->turn_taken) {
+		err = publisher->closed ? -EPIPE : err;
+	} else {
+		err = 0;
+		publisher->turn_taken = true;
+	}
+	if (publisher->closed)
+		pthread_cond_broadcast(&publisher->turn_cond);
+	return err;
+}
+
+static void give_turn_locked(struct ez_publisher *publisher)
+{
+	publisher->turn_taken = false;
+	if (publisher->closed)
+		pthread_cond_broadcast(&publisher->turn_cond);
+	else if (publisher->turn_waiters)
+		pthread_cond_signal(&publisher->turn_cond);
+}
+
+static int broadcast_in_turn_locked(struct ez_publisher *publisher,
+				    const struct ez_outgoing *outgoing, size_t bytes,
+				    ez_mono_ns_t deadline_ns, struct ez_item **dropped)
+{
+	int err = ez_gate_pass_locked(publisher, deadline_ns);
+
+	if (!err) {
+		publisher->publishing = true;
+		err = broadcast_locked(publisher, outgoing, bytes, dropped);
+		publisher->publishing = false;
+	}
+	if (!err && publisher->sending_links)
+		ez_gate_drain_locked(publisher, publisher->next_id - 1, deadline_ns);
+	if (publisher->syncs_owed)
+		ez_publisher_check_sync_locked(publisher);
+	if (publisher->old_leases)
+		ez_publisher_end_old_leases(publisher, false);
+	return err;
 }
 
 int ez_broadcast(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
@@ -192,27 +228,13 @@ int ez_broadcast(struct ez_publisher *publisher, const struct ez_outgoing *outgo
 		err = ez_outgoing_size(outgoing, &bytes);
 	if (err)
 		return err;
-	ez_publisher_ref(publisher);
-	err = lock_publish(publisher, deadline_ns);
-	if (err)
-		goto out;
 	pthread_mutex_lock(&publisher->lock);
-	err = ez_gate_pass_locked(publisher, deadline_ns);
+	err = take_turn_locked(publisher, deadline_ns);
 	if (!err) {
-		publisher->publishing = true;
-		err = broadcast_locked(publisher, outgoing, bytes, &dropped);
-		publisher->publishing = false;
+		err = broadcast_in_turn_locked(publisher, outgoing, bytes, deadline_ns, &dropped);
+		give_turn_locked(publisher);
 	}
-	if (!err && publisher->sending_links)
-		ez_gate_drain_locked(publisher, publisher->next_id - 1, deadline_ns);
-	if (publisher->syncs_owed)
-		ez_publisher_check_sync_locked(publisher);
 	pthread_mutex_unlock(&publisher->lock);
-	if (publisher->old_leases)
-		ez_publisher_end_old_leases(publisher, false);
-	pthread_mutex_unlock(&publisher->publish_lock);
 	ez_items_drop(dropped);
-out:
-	ez_publisher_unref(publisher);
 	return err;
 }

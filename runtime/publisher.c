@@ -19,7 +19,7 @@ void ez_publisher_unref(struct ez_publisher *publisher)
 	ez_slots_free(&publisher->slots);
 	pthread_cond_destroy(&publisher->cond);
 	pthread_mutex_destroy(&publisher->lock);
-	pthread_mutex_destroy(&publisher->publish_lock);
+	pthread_cond_destroy(&publisher->turn_cond);
 	free(publisher->topic);
 	free(publisher);
 }
@@ -72,10 +72,11 @@ void ez_publisher_destroy(struct ez_publisher *publisher)
 	pthread_mutex_lock(&publisher->lock);
 	publisher->closed = true;
 	pthread_cond_broadcast(&publisher->cond);
+	pthread_cond_broadcast(&publisher->turn_cond);
+	/* Broadcasts in progress end first, waiting ones with -EPIPE. */
+	while (publisher->turn_taken || publisher->turn_waiters)
+		pthread_cond_wait(&publisher->turn_cond, &publisher->lock);
 	pthread_mutex_unlock(&publisher->lock);
-	/* A broadcast in progress ends first. */
-	pthread_mutex_lock(&publisher->publish_lock);
-	pthread_mutex_unlock(&publisher->publish_lock);
 	ez_io_call(publisher->context->io, stop_on_io, publisher);
 	ez_publisher_end_old_leases(publisher, true);
 	ez_segment_lease_end(publisher, publisher->lease);

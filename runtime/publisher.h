@@ -2,8 +2,8 @@
 /*
  * A publisher: creation (publisher_create.c), end (publisher.c), the broadcast (broadcast.c), when
  * to wait (gate.c), its end of each channel (link.c), the segment (publisher_segment.c), and its
- * link to the graph server (publisher_graph.c). Threads publish one by one under `publish_lock`;
- * `lock` guards the state that acknowledgements change meanwhile.
+ * link to the graph server (publisher_graph.c). Threads publish in turns; `lock`
+ * guards the state that acknowledgements change meanwhile.
  */
 #ifndef EZ_PUBLISHER_H
 #define EZ_PUBLISHER_H
@@ -70,10 +70,11 @@ struct ez_publisher {
 	uint64_t lease_timeout_ns; /* 0: none */
 	struct ez_channel *own;	   /* this process's channel to it: a user of it, and a reference */
 
-	pthread_mutex_t publish_lock;
-
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
+	pthread_cond_t turn_cond;
+	bool turn_taken; /* a thread is broadcasting, perhaps waiting */
+	uint32_t turn_waiters;
 	uint64_t next_id;
 	uint64_t total_bytes;
 	uint64_t lease_timeouts;
@@ -87,8 +88,8 @@ struct ez_publisher {
 	int failed; /* why it can't publish any more: -ECONNRESET */
 	uint32_t syncs_owed;
 	struct ez_slots slots;
-	struct ez_segment_lease *lease;	     /* the segment in use */
-	struct ez_segment_lease *old_leases; /* under publish_lock */
+	struct ez_segment_lease *lease; /* the segment in use */
+	struct ez_segment_lease *old_leases;
 	struct ez_link *links;
 	struct ez_link *local_link;
 	uint32_t sending_links; /* whose socket was full */
@@ -151,9 +152,9 @@ int ez_segment_lease_create(struct ez_publisher *publisher, uint64_t buffer_byte
 			    ez_mono_ns_t deadline_ns, struct ez_segment_lease **ret_lease);
 /* Gives it back. Any thread; the memory goes later. NULL is fine. */
 void ez_segment_lease_end(struct ez_publisher *publisher, struct ez_segment_lease *lease);
-/* Moves to a segment with room for `bytes`. Both locks held; `lock` is dropped meanwhile. */
+/* Moves to a segment with room for `bytes`. In turn; the lock is dropped meanwhile. */
 int ez_publisher_resize_locked(struct ez_publisher *publisher, size_t bytes);
-/* Gives back segments that nobody can read any more, or all. publish_lock held. */
+/* Gives back segments that nobody can read any more, or all. In turn. */
 void ez_publisher_end_old_leases(struct ez_publisher *publisher, bool all);
 
 /* ---- publisher_graph.c ---- */

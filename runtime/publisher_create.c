@@ -42,9 +42,9 @@ static struct ez_publisher *publisher_new(struct ez_context *context, const char
 	publisher->paused = options->start_paused;
 	publisher->listener = (struct ez_io_source){.fd = -1, .ready = ez_link_accept};
 	publisher->graph.source.fd = -1;
-	pthread_mutex_init(&publisher->publish_lock, NULL);
 	pthread_mutex_init(&publisher->lock, NULL);
 	ez_cond_init(&publisher->cond);
+	ez_cond_init(&publisher->turn_cond);
 	publisher->topic = strdup(topic);
 	if (publisher->topic && !ez_slots_init(&publisher->slots, publisher->num_buffers))
 		return publisher;
