@@ -25,9 +25,12 @@ struct ezprof_opener {
 static int isolate(int socket_fd)
 {
 	static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null;
 
-	if (null < 0)
+	/* It may be one of the three itself, where the program was started without them. */
+	socket_fd = fcntl(socket_fd, F_DUPFD_CLOEXEC, 3);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (socket_fd < 0 || null < 0)
 		return -errno;
 	for (int fd = 0; fd <= 2; fd++) {
 		if (dup2(null, fd) < 0)

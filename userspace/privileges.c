@@ -80,13 +80,40 @@ static void own_path(char *ret_path, size_t size)
 		 n > 0 ? "" : "ezprof-bpf");
 }
 
+static bool is_plain(const char *word)
+{
+	return *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					   "0123456789_-+=./:,@%")];
+}
+
+/* Our own arguments, as a shell takes them. What doesn't fit, or would need care, is left out. */
+static void append_arguments(char *text, size_t size)
+{
+	char line[512];
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	const char *word;
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return;
+	line[n] = '\0';
+	for (word = line + strlen(line) + 1; word < line + n; word += strlen(word) + 1) {
+		append(text, size, " ");
+		append(text, size, is_plain(word) ? word : "...");
+	}
+}
+
 static void explain_missing(const char *names, struct ezprof_refusal *r)
 {
 	char path[200];
 
 	own_path(path, sizeof(path));
 	snprintf(r->why, sizeof(r->why), "%s missing", names);
-	snprintf(r->now, sizeof(r->now), "sudo %s ...", path);
+	/* With the full path: sudo doesn't see a virtual environment, or $PATH. */
+	snprintf(r->now, sizeof(r->now), "sudo %s", path);
+	append_arguments(r->now, sizeof(r->now));
 	snprintf(r->forever, sizeof(r->forever),
 		 "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,"
 		 "cap_checkpoint_restore+ep %s",

@@ -212,13 +212,38 @@ static void test_map_too_small(void **state)
 	player_stop(&second);
 }
 
+/* Twice what was found, at least 64; half as many groups again; or what was asked for. */
+static void test_sizes(void **state)
+{
+	static const struct {
+		struct ezprof_bpf_options wanted;
+		uint32_t endpoints;
+	} cases[] = {
+		{{0}, 64},
+		{{.endpoints_found = 100, .groups_found = 7}, 208},
+		{{.endpoints_found = 6, .groups_found = 6}, 144},
+		{{.endpoints_found = 100, .groups_found = 7, .endpoints_max = 17}, 32},
+		{{.buffers_max = UINT32_MAX}, 64},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench bench;
+
+		bench_open(&bench, &cases[i].wanted);
+		assert_int_equal(ezprof_bpf_endpoints_max(bench.bpf), cases[i].endpoints);
+		assert_true(ezprof_bpf_map_bytes(bench.bpf) < 200u << 20);
+		bench_close(&bench);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pinned),	      cmocka_unit_test(test_migrating),
 		cmocka_unit_test(test_threads),	      cmocka_unit_test(test_reader_elsewhere),
 		cmocka_unit_test(test_late),	      cmocka_unit_test(test_opened_while_attached),
-		cmocka_unit_test(test_map_too_small),
+		cmocka_unit_test(test_map_too_small), cmocka_unit_test(test_sizes),
 	};
 
 	ez_require_bpf();

@@ -240,6 +240,31 @@ static void test_link(void **state)
 	player_stop(&player);
 }
 
+/* Started with stdin, stdout and stderr closed, so that the opener's socket is one of them. */
+static void test_without_stdio(void **state)
+{
+	struct player player;
+	pid_t child;
+	int status;
+
+	(void)state;
+	player_start(&player);
+	child = fork();
+	if (child == 0) {
+		struct ezprof_opener *opener;
+		struct ezprof_process *p;
+
+		for (int fd = 0; fd < 3; fd++)
+			close(fd);
+		if (ezprof_opener_start(&opener))
+			_exit(1);
+		_exit(ezprof_opener_target(opener, player.pid, &p, NULL) ? 2 : 0);
+	}
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	player_stop(&player);
+}
+
 /* The opener dies: what is attached goes on, calls say so, its end can be polled. */
 static void test_opener_killed(void **state)
 {
@@ -415,8 +440,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_target),	       cmocka_unit_test(test_refused_pids),
 		cmocka_unit_test(test_without_probes), cmocka_unit_test(test_short_lived),
-		cmocka_unit_test(test_link),	       cmocka_unit_test(test_opener_killed),
-		cmocka_unit_test(test_agent_killed),   cmocka_unit_test(test_deleted_file),
+		cmocka_unit_test(test_link),	       cmocka_unit_test(test_without_stdio),
+		cmocka_unit_test(test_opener_killed),  cmocka_unit_test(test_agent_killed),
+		cmocka_unit_test(test_deleted_file),
 	};
 
 	ez_require_bpf();
