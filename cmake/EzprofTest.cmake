@@ -32,6 +32,10 @@ function(_ezprof_test_properties name)
 		list(APPEND T_LOCKS bpf)
 	endif()
 	list(REMOVE_DUPLICATES T_LABELS)
+	set(sanitizer_env)
+	if(EZPROF_SANITIZE)
+		set(sanitizer_env LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0)
+	endif()
 	set(env
 		EZPROF_TEST_NAME=${name}
 		EZPROF_BIN_DIR=${CMAKE_BINARY_DIR}/bin
@@ -41,6 +45,7 @@ function(_ezprof_test_properties name)
 		EZPROF_INTEROP_PYTHON=${EZPROF_INTEROP_VENV}/bin/python
 		PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support
 		PYTHONDONTWRITEBYTECODE=1
+		${sanitizer_env}
 		${T_ENV})
 	set_tests_properties(${name} PROPERTIES
 		TIMEOUT ${T_TIMEOUT}
