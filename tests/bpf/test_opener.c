@@ -333,6 +333,8 @@ static _Noreturn void agent(struct player *player, int ready_fd)
 	facts.program_id = program_id(a.bench.bpf);
 	if (ezprof_privileges_drop(65534, 65534))
 		_exit(2);
+	/* A change of user forgets it. A test that fails must not leave an agent behind. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* With nothing left, it still gets a process opened, attaches and reads maps. */
 	if (geteuid() != 65534 || open("/proc/1/mem", O_RDONLY | O_CLOEXEC) >= 0)
 		_exit(3);
