@@ -173,11 +173,12 @@ size_t ezprof_agent_find(struct ezprof_agent_found *ret_agents, size_t max,
 
 	for (i = 0; i < user_count; i++) {
 		for (place = 0; ezprof_agent_socket_folder(users[i], place, folder) == 0; place++) {
-			size_t found = find_in(folder, ret_agents + n, max - n, deadline_ns);
+			size_t first = n, found;
 
+			found = find_in(folder, ret_agents + n, max - n, deadline_ns);
 			/* Two of the folders may be one. */
-			for (j = 0; j < found; j++) {
-				ret_agents[n] = ret_agents[n + j];
+			for (j = first; j < first + found; j++) {
+				ret_agents[n] = ret_agents[j];
 				n += !is_twice(ret_agents, n);
 			}
 		}
