@@ -202,17 +202,28 @@ static void find_local(struct ez_link *link)
 	link->is_local = link->shm_ok && publisher->allow_local && !publisher->force_tcp;
 }
 
-static void go_up(struct ez_link *link)
+/*
+ * COMPLETE and the first frame that follows it: under one lock, so that whoever publishes after the
+ * channel has heard of its success reaches it.
+ */
+static int go_up(struct ez_link *link)
 {
 	struct ez_publisher *publisher = link->publisher;
+	uint8_t complete[9] = {EZ_CMD_COMPLETE};
+	ssize_t n;
 
+	ez_store_u64(complete + 1, publisher->num_buffers);
 	pthread_mutex_lock(&publisher->lock);
-	open_entry_locked(link);
-	link->stream.writable = link_writable;
-	link->up = true;
-	if (link->is_local)
-		publisher->local_link = link;
+	n = send(link->stream.source.fd, complete, sizeof(complete), MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n == (ssize_t)sizeof(complete)) {
+		open_entry_locked(link);
+		link->stream.writable = link_writable;
+		link->up = true;
+		if (link->is_local)
+			publisher->local_link = link;
+	}
 	pthread_mutex_unlock(&publisher->lock);
+	return link->up ? 0 : -ENOBUFS;
 }
 
 static int take_confirmation(struct ez_link *link, struct ez_reader *reader)
@@ -231,15 +242,8 @@ static int take_confirmation(struct ez_link *link, struct ez_reader *reader)
 		return err;
 	link->shm_ok = command == EZ_CMD_SHM_OK;
 	find_local(link);
-	ez_put_u8(&link->stream.out, EZ_CMD_COMPLETE);
-	ez_put_u64(&link->stream.out, publisher->num_buffers);
-	ez_stream_flush(&link->stream);
-	/* The first frame must not overtake it: from now on others write to the socket. */
-	if (link->stream.out.len)
-		return -ENOBUFS;
 	ez_io_timer_stop(publisher->context->io, &link->timer);
-	go_up(link);
-	return 0;
+	return go_up(link);
 }
 
 static int take_ack(struct ez_link *link, struct ez_reader *reader)
