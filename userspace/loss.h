@@ -17,7 +17,7 @@
 struct ezprof_running {
 	uint64_t total;
 	uint64_t departed;
-	bool stable; /* all of `total` has been through the probes */
+	bool stable; /* all of `total` has been through the probes, and was read in one moment */
 };
 
 struct ezprof_loss_input {

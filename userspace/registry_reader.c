@@ -178,7 +178,7 @@ static int read_entry(struct ezprof_registry_reader *r, uint32_t index, struct e
 
 		err = read_memory(r, address, now, sizeof(*now));
 		*ret_stable = !err && !(now->seq & 1) && memcmp(now, before, sizeof(*now)) == 0;
-		*ret_entry = *now;
+		*ret_entry = *before;
 	}
 	return err;
 }
