@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process that takes part in a graph on command: one line in, one line out.
- *   sub TOPIC [leaky]          ok
- *   pub TOPIC BUFFERS [tcp]    ok
- *   send COUNT BYTES           sent COUNT | error
- *   recv COUNT                 got COUNT BYTES VIA
- *   take                       took ID       (kept until release)
- *   release                    released
- *   fail                       -ERRNO        (what ez_receive() says)
+ * A process that takes part in a graph on command: one line in, one line out. I counts the "sub"
+ * commands from 0 and may be left out.
+ *   sub TOPIC [leaky]              ok
+ *   unsub I                        ok
+ *   pub TOPIC BUFFERS [FLAG [BYTES]]  ok     (FLAG tcp, else ignored; BYTES: of a buffer)
+ *   send COUNT BYTES               sent COUNT
+ *   raw HEX[,HEX...]               sent 1      (buffers as they are, the pickle first)
+ *   array COUNT ELEMENTS           sent COUNT  (float32: 0, 1, 2 ...)
+ *   recv COUNT [I]                 got COUNT BYTES VIA
+ *   sum COUNT [I]                  sum COUNT CONTENT  (content bytes; arrays: their elements' sum)
+ *   take [I]                       took ID     (kept until release, or for ever)
+ *   release                        released
+ *   fail                           -ERRNO      (what ez_receive() says)
+ *   connect FROM TO, disconnect FROM TO   ok
+ *   profile                        the document
  *   quit
+ * or "error -ERRNO text" instead.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,11 +27,15 @@
 #include <ezmsg/ezmsg.h>
 
 #define PATIENCE_NS INT64_C(20000000000)
+#define SUBSCRIBERS_MAX 8
+#define RAW_BUFFERS_MAX 8
+#define LINE_BYTES 16384
 
 struct peer {
 	struct ez_context *context;
 	struct ez_publisher *publisher;
-	struct ez_subscriber *subscriber;
+	struct ez_subscriber *subscribers[SUBSCRIBERS_MAX];
+	unsigned int num_subscribers;
 	struct ez_message kept;
 };
 
@@ -38,18 +50,40 @@ static void say(int err, const char *text)
 static void do_sub(struct peer *peer, const char *topic, const char *flag)
 {
 	const struct ez_subscriber_options options = {.leaky = strcmp(flag, "leaky") == 0};
+	int err = -ENOSPC;
 
-	say(ez_subscriber_create(peer->context, topic, &options, &peer->subscriber), "ok");
+	if (peer->num_subscribers < SUBSCRIBERS_MAX)
+		err = ez_subscriber_create(peer->context, topic, &options,
+					   &peer->subscribers[peer->num_subscribers]);
+	peer->num_subscribers += !err;
+	say(err, "ok");
 }
 
-static void do_pub(struct peer *peer, const char *topic, unsigned int buffers, const char *flag)
+static void do_unsub(struct peer *peer, unsigned int index)
+{
+	ez_subscriber_destroy(peer->subscribers[index]);
+	peer->subscribers[index] = NULL;
+	say(0, "ok");
+}
+
+static void do_pub(struct peer *peer, const char *topic, unsigned int buffers, const char *flag,
+		   unsigned int bytes)
 {
 	const struct ez_publisher_options options = {
 		.num_buffers = buffers,
+		.buffer_bytes = bytes,
 		.force_tcp = strcmp(flag, "tcp") == 0,
 	};
 
 	say(ez_publisher_create(peer->context, topic, &options, &peer->publisher), "ok");
+}
+
+static void say_sent(int err, unsigned int count)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "sent %u", count);
+	say(err, text);
 }
 
 static void do_send(struct peer *peer, unsigned int count, unsigned int bytes)
@@ -61,36 +95,92 @@ static void do_send(struct peer *peer, unsigned int count, unsigned int bytes)
 	for (i = 0; i < count && !err; i++)
 		err = ez_publish_bytes(peer->publisher, content, bytes, PATIENCE_NS);
 	free(content);
-	if (err)
-		say(err, "");
-	else
-		printf("sent %u\n", count);
+	say_sent(err, count);
 }
 
-static void do_recv(struct peer *peer, unsigned int count)
+static void do_array(struct peer *peer, unsigned int count, unsigned int elements)
+{
+	const uint64_t shape[] = {elements};
+	float *content = calloc(elements + 1, sizeof(*content));
+	unsigned int i;
+	int err = content ? 0 : -ENOMEM;
+
+	for (i = 0; i < elements && !err; i++)
+		content[i] = (float)i;
+	for (i = 0; i < count && !err; i++)
+		err = ez_publish_array(peer->publisher, "f4", shape, 1, content, PATIENCE_NS);
+	free(content);
+	say_sent(err, count);
+}
+
+/* Hexadecimal digits, in place. */
+static size_t decode(char *text)
+{
+	size_t n = strlen(text) / 2, i;
+	unsigned int byte;
+
+	for (i = 0; i < n; i++) {
+		if (sscanf(text + 2 * i, "%2x", &byte) != 1)
+			return i;
+		text[i] = (char)byte;
+	}
+	return n;
+}
+
+static void do_raw(struct peer *peer, char *text)
+{
+	struct iovec buffers[RAW_BUFFERS_MAX];
+	char *save, *part = strtok_r(text, ",\n", &save);
+	size_t n = 0;
+
+	for (; part && n < RAW_BUFFERS_MAX; part = strtok_r(NULL, ",\n", &save)) {
+		buffers[n].iov_base = part;
+		buffers[n++].iov_len = decode(part);
+	}
+	say_sent(ez_publish_buffers(peer->publisher, buffers, n, PATIENCE_NS), 1);
+}
+
+static double content_of(const struct ez_message *message)
+{
+	const float *elements = message->data;
+	double sum = 0;
+	size_t i;
+
+	if (message->type != EZ_TYPE_ARRAY)
+		return (double)message->bytes;
+	for (i = 0; i < message->bytes / sizeof(*elements); i++)
+		sum += (double)elements[i];
+	return sum;
+}
+
+static void do_recv(struct peer *peer, unsigned int count, unsigned int index, bool sum)
 {
 	static const char *const names[] = {"unknown", "local", "shm", "tcp"};
 	struct ez_message message = {.via = EZ_VIA_UNKNOWN};
 	uint64_t bytes = 0;
+	double content = 0;
 	unsigned int i;
 	int err = 0;
 
-	for (i = 0; i < count && !err; i++) {
-		err = ez_receive(peer->subscriber, PATIENCE_NS, &message);
+	for (i = 0; i < count; i++) {
+		err = ez_receive(peer->subscribers[index], PATIENCE_NS, &message);
 		if (err)
 			break;
 		bytes += message.total_bytes;
+		content += content_of(&message);
 		ez_message_release(&message);
 	}
 	if (err)
 		say(err, "");
+	else if (sum)
+		printf("sum %u %.0f\n", count, content);
 	else
 		printf("got %u %" PRIu64 " %s\n", count, bytes, names[message.via]);
 }
 
-static void do_take(struct peer *peer)
+static void do_take(struct peer *peer, unsigned int index)
 {
-	int err = ez_receive(peer->subscriber, PATIENCE_NS, &peer->kept);
+	int err = ez_receive(peer->subscribers[index], PATIENCE_NS, &peer->kept);
 
 	if (err)
 		say(err, "");
@@ -98,33 +188,62 @@ static void do_take(struct peer *peer)
 		printf("took %" PRIu64 "\n", peer->kept.id);
 }
 
-static void do_fail(struct peer *peer)
+static void do_profile(struct peer *peer)
 {
-	struct ez_message message;
+	char *json = NULL;
+	int err = ez_profile(peer->context, 2.0, &json);
 
-	printf("%d\n", ez_receive(peer->subscriber, PATIENCE_NS, &message));
+	say(err, json ? json : "");
+	free(json);
 }
 
-static void obey(struct peer *peer, const char *line)
+/* Those with texts. */
+static bool obey_names(struct peer *peer, char *line)
 {
-	char topic[64] = "", flag[16] = "";
+	char topic[64] = "", other[64] = "";
 	unsigned int a = 0, b = 0;
 
-	if (sscanf(line, "sub %63s %15s", topic, flag) >= 1) {
-		do_sub(peer, topic, flag);
-	} else if (sscanf(line, "pub %63s %u %15s", topic, &a, flag) >= 2) {
-		do_pub(peer, topic, a, flag);
+	if (sscanf(line, "sub %63s %63s", topic, other) >= 1)
+		do_sub(peer, topic, other);
+	else if (sscanf(line, "pub %63s %u %63s %u", topic, &a, other, &b) >= 2)
+		do_pub(peer, topic, a, other, b);
+	else if (sscanf(line, "connect %63s %63s", topic, other) == 2)
+		say(ez_connect(peer->context, topic, other), "ok");
+	else if (sscanf(line, "disconnect %63s %63s", topic, other) == 2)
+		say(ez_disconnect(peer->context, topic, other), "ok");
+	else if (strncmp(line, "raw ", 4) == 0)
+		do_raw(peer, line + 4);
+	else
+		return false;
+	return true;
+}
+
+static void obey(struct peer *peer, char *line)
+{
+	unsigned int a = 0, b = 0;
+
+	if (obey_names(peer, line)) {
 	} else if (sscanf(line, "send %u %u", &a, &b) == 2) {
 		do_send(peer, a, b);
-	} else if (sscanf(line, "recv %u", &a) == 1) {
-		do_recv(peer, a);
-	} else if (strcmp(line, "take\n") == 0) {
-		do_take(peer);
+	} else if (sscanf(line, "array %u %u", &a, &b) == 2) {
+		do_array(peer, a, b);
+	} else if (sscanf(line, "recv %u %u", &a, &b) >= 1 && b < peer->num_subscribers) {
+		do_recv(peer, a, b, false);
+	} else if (sscanf(line, "sum %u %u", &a, &b) >= 1 && b < peer->num_subscribers) {
+		do_recv(peer, a, b, true);
+	} else if (sscanf(line, "unsub %u", &a) == 1 && a < peer->num_subscribers) {
+		do_unsub(peer, a);
+	} else if (strncmp(line, "take", 4) == 0) {
+		do_take(peer, (unsigned int)strtoul(line + 4, NULL, 10) % SUBSCRIBERS_MAX);
 	} else if (strcmp(line, "release\n") == 0) {
 		ez_message_release(&peer->kept);
 		say(0, "released");
 	} else if (strcmp(line, "fail\n") == 0) {
-		do_fail(peer);
+		struct ez_message message;
+
+		printf("%d\n", ez_receive(peer->subscribers[0], PATIENCE_NS, &message));
+	} else if (strcmp(line, "profile\n") == 0) {
+		do_profile(peer);
 	} else {
 		say(-EINVAL, "");
 	}
@@ -133,8 +252,8 @@ static void obey(struct peer *peer, const char *line)
 
 int main(int argc, char **argv)
 {
+	static char line[LINE_BYTES];
 	struct peer peer = {0};
-	char line[128];
 	int err;
 
 	if (argc != 2)

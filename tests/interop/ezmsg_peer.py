@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The real ezmsg, obeying the commands of tests/runtime/runtime_peer.c that the interop tests use.
+
+Run by the interpreter that has ezmsg: ezmsg_peer.py HOST:PORT
+"""
+import asyncio
+import sys
+
+import numpy
+from ezmsg.core.pubclient import Publisher
+from ezmsg.core.subclient import Subscriber
+
+
+def content_of(message):
+    return len(message) if isinstance(message, bytes) else int(message.sum())
+
+
+class EzmsgPeer:
+    def __init__(self, address):
+        host, port = address.rsplit(":", 1)
+        self.address = (host, int(port))
+        self.publisher = None
+        self.subscriber = None
+
+    async def sub(self, topic):
+        self.subscriber = await Subscriber.create(topic, self.address)
+        return "ok"
+
+    async def pub(self, topic, buffers, flag):
+        self.publisher = await Publisher.create(topic, self.address, num_buffers=int(buffers),
+                                                force_tcp=flag == "tcp")
+        return "ok"
+
+    async def send(self, count, size):
+        for _ in range(int(count)):
+            await self.publisher.broadcast(bytes(int(size)))
+        return f"sent {count}"
+
+    async def array(self, count, elements):
+        for _ in range(int(count)):
+            await self.publisher.broadcast(numpy.arange(int(elements), dtype=numpy.float32))
+        return f"sent {count}"
+
+    async def sum(self, count):
+        total = 0
+        for _ in range(int(count)):
+            async with self.subscriber.recv_zero_copy() as message:
+                total += content_of(message)
+        return f"sum {count} {total}"
+
+    async def close(self):
+        for client in (self.publisher, self.subscriber):
+            if client:
+                client.close()
+                await client.wait_closed()
+
+
+async def main():
+    peer = EzmsgPeer(sys.argv[1])
+    print("ready", flush=True)
+    while line := (await asyncio.to_thread(sys.stdin.readline)).split():
+        if line[0] == "quit":
+            break
+        print(await asyncio.wait_for(getattr(peer, line[0])(*line[1:]), 30), flush=True)
+    await peer.close()
+
+
+asyncio.run(main())

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Our publishers and subscribers with those of the real ezmsg 3.9.0, through our graph server.
+
+Every message is counted, on both sides and in the profile, over shm and tcp, bytes and numpy arrays.
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+from graph_client import Server
+from require import require
+from runtime_peer import Peer
+
+COUNT = 1007
+BYTES, ELEMENTS = 321, 100
+ARRAY_SUM = ELEMENTS * (ELEMENTS - 1) // 2
+
+
+class EzmsgPeer(Peer):
+    """The same commands, obeyed by the real ezmsg."""
+
+    def __init__(self, address):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ezmsg_peer.py")
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        self.process = subprocess.Popen([os.environ["EZPROF_INTEROP_PYTHON"], script, address],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+        self.expect("ready")
+
+
+def sent_and_sum(kind):
+    """The command that sends, and the content that arrives."""
+    if kind == "bytes":
+        return f"send {COUNT} {BYTES}", COUNT * BYTES
+    return f"array {COUNT} {ELEMENTS}", COUNT * ARRAY_SUM
+
+
+def pass_messages(publisher, subscriber, transport, kind):
+    command, content = sent_and_sum(kind)
+    publisher.tell(f"pub T 8 {transport}")
+    subscriber.tell("sub T")
+    subscriber.send(f"sum {COUNT}")
+    publisher.tell(command, f"sent {COUNT}")
+    subscriber.expect(f"sum {COUNT} {content}")
+
+
+def profile(peer):
+    document = json.loads(peer.tell("profile", "{"))
+    assert document["errors"] == [], document["errors"]
+    return document
+
+
+def check_publisher_profile(ours):
+    (publisher,) = profile(ours)["publishers"]
+    assert publisher["messages"]["total"] == COUNT, publisher
+    assert publisher["bytes"]["total"] > COUNT * 18, publisher
+    assert publisher["topic"] == "T" and publisher["source"] == "process", publisher
+
+
+def check_channel_profile(ours, transport):
+    # The last release is counted before the next one is received, not before this is asked.
+    for _ in range(100):
+        (channel,) = profile(ours)["channels"]
+        (subscriber,) = channel["subscribers"]
+        if subscriber["in_flight"] == 0:
+            break
+        time.sleep(0.02)
+    assert channel["messages"]["total"] == COUNT, channel
+    assert channel["mode"] == transport, channel
+    assert subscriber["messages"]["total"] == COUNT, subscriber
+    assert subscriber["bytes"]["total"] == channel["bytes"]["total"], channel
+
+
+def run(direction, transport, kind):
+    with Server() as server, Peer(server.address) as ours, EzmsgPeer(server.address) as theirs:
+        if direction == "to Python":
+            pass_messages(ours, theirs, transport, kind)
+            check_publisher_profile(ours)
+        else:
+            pass_messages(theirs, ours, transport, kind)
+            check_channel_profile(ours, transport)
+        ours.quit()
+        theirs.quit()
+
+
+def main():
+    require("interop")
+    failed = 0
+    for direction in ("to Python", "from Python"):
+        for transport in ("shm", "tcp"):
+            for kind in ("bytes", "numpy"):
+                try:
+                    run(direction, transport, kind)
+                    print(f"{direction}, {transport}, {kind}: {COUNT} messages")
+                except AssertionError as error:
+                    failed += 1
+                    print(f"{direction}, {transport}, {kind}: {error}")
+    return 1 if failed else 0
+
+
+sys.exit(main())
