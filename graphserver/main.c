@@ -107,6 +107,8 @@ int main(int argc, char **argv)
 
 	ezprof_options_parse(argc, argv, &options);
 	ez_log_setup(options.log_level, program_invocation_short_name);
+	/* Whoever reads our output may leave; the graph goes on. */
+	signal(SIGPIPE, SIG_IGN);
 	raise_descriptor_limit();
 	err = ezprof_server_init(&server, &options.config);
 	if (err) {

@@ -35,6 +35,7 @@ static const struct number {
 	NUMBER("request-timeout-ms", request_timeout_ms, 30000, 10, 3600000,
 	       "Drop a client whose request isn't complete by then (30000)"),
 	NUMBER("max-clients", clients_max, 65536, 1, 1 << 24, "Connections at a time (65536)"),
+	NUMBER("max-edges", edges_max, 65536, 1, 1 << 24, "Edges between topics (65536)"),
 	NUMBER("max-string-bytes", string_bytes_max, 4096, 1, MIB, "Length of a topic (4096)"),
 	NUMBER("max-payload-bytes", payload_bytes_max, 64 * MIB, 65536, 1024 * MIB,
 	       "Length of a client's answer or pickle (64 MiB)"),

@@ -8,6 +8,7 @@
 
 #include "hash.h"
 #include "json_text.h"
+#include "json_writer.h"
 
 /* One endpoint, and the best object for it so far. */
 struct entry {
@@ -47,6 +48,28 @@ static void put_text(struct merge *merge, struct json_object *object, const char
 	if (text && !value)
 		merge->failed = true;
 	put(merge, object, key, value);
+}
+
+/* As short as it reads back the same: 0.3 and not 0.29999999999999999. */
+static void put_double(struct merge *merge, struct json_object *object, const char *key,
+		       double value)
+{
+	struct json_object *number = NULL;
+	struct ez_buffer text;
+	struct ez_json json;
+	char *digits;
+	size_t len;
+
+	ez_buffer_init(&text, 64);
+	ez_json_init(&json, &text);
+	ez_json_f64(&json, value);
+	digits = ez_buffer_steal(&text, &len);
+	if (digits)
+		number = json_object_new_double_s(value, digits);
+	free(digits);
+	if (!number)
+		merge->failed = true;
+	put(merge, object, key, number);
 }
 
 static void append(struct merge *merge, struct json_object *array, struct json_object *value)
@@ -273,7 +296,7 @@ static struct json_object *document(struct merge *merge, const struct ezprof_fan
 
 	if (!top)
 		return NULL;
-	put(merge, top, "window_s", json_object_new_double((double)fanout->window_ms / 1000.0));
+	put_double(merge, top, "window_s", (double)fanout->window_ms / 1000.0);
 	put(merge, top, "publishers", list(merge, fanout, false));
 	put(merge, top, "channels", list(merge, fanout, true));
 	put_text(merge, top, "schema", "ezprof.profile/1");
@@ -282,7 +305,7 @@ static struct json_object *document(struct merge *merge, const struct ezprof_fan
 	put_text(merge, top, "clock", "CLOCK_MONOTONIC");
 	put_text(merge, top, "host", origin->host);
 	put(merge, top, "time_ns", json_object_new_uint64(origin->time_ns));
-	put(merge, top, "time_unix_s", json_object_new_double(origin->time_unix_s));
+	put_double(merge, top, "time_unix_s", origin->time_unix_s);
 	put(merge, top, "agents", json_object_get(merge->agents));
 	put(merge, top, "lost", merge->lost_known ? json_object_new_int64(merge->lost) : NULL);
 	put(merge, top, "errors", json_object_get(merge->errors));

@@ -31,6 +31,7 @@ struct ezprof_config {
 	uint64_t update_timeout_ms;  /* how long a request waits for a subscriber's confirmation */
 	uint64_t request_timeout_ms; /* a request must be complete by then */
 	uint64_t clients_max;
+	uint64_t edges_max;
 	uint64_t string_bytes_max;  /* topics */
 	uint64_t payload_bytes_max; /* pickles and answers of clients */
 	uint64_t pending_bytes_max; /* unsent bytes of one connection */

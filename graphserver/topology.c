@@ -25,6 +25,8 @@ int ezprof_topology_change(struct ezprof_conn *conn, struct ez_reader *in, bool 
 	to = from ? ezprof_graph_hold(graph, to_name.data, to_name.len) : NULL;
 	if (!to)
 		result = -ENOMEM;
+	else if (connect && graph->n_edges >= conn->server->config.edges_max)
+		result = -ENOSPC;
 	else if (connect)
 		result = ezprof_graph_connect(graph, from, to, owner);
 	else

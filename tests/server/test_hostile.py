@@ -72,6 +72,29 @@ def test_segment_sizes():
         assert len(own) == 0 or not any(os.stat("/dev/shm/" + n).st_size > 1 << 40 for n in own)
 
 
+def test_too_many_edges():
+    with Server("--max-edges", "3") as server:
+        for i in range(3):
+            assert server.connect("A", f"B{i}") == COMPLETE
+        with server.link() as link:
+            link.send(CONNECT, string("A"), string("C"))
+            link.expect_closed()
+        assert server.connect("A", "B0", DISCONNECT) == COMPLETE
+        assert server.connect("A", "C") == COMPLETE
+
+
+def test_output_that_nobody_reads():
+    with Server(log="debug") as server:
+        server.process.stdout.close()
+        server.process.stderr.close()
+        with server.link() as link:
+            link.send(0xEE)
+            link.expect_closed()
+        assert works(server)
+        server.process.terminate()
+        assert server.process.wait(10) == 0
+
+
 def test_bad_topics():
     with Server() as server:
         for topic in (b"\xff", b"\xed\xa0\x80", b"a\0b", b"\xc3", b"x" * 5000):

@@ -38,6 +38,10 @@ def test_empty():
         assert document["schema"] == "ezprof.profile/1" and document["tool"] == "ezprof-graphserver"
         assert document["errors"] == [] and document["agents"] == [] and document["lost"] is None
         assert server.profile(0)["window_s"] == 0.0
+        with server.link() as link:
+            link.send(PROFILE, u64(300))
+            link.expect(PROFILE_DATA)
+            assert link.read_str().startswith(b'{"window_s":0.3,"publishers":[],"channels":[],')
         assert server.profile((1 << 64) - 1)["publishers"] == []
 
 

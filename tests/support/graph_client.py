@@ -114,9 +114,11 @@ class Server:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, failure, *_):
         if self.process.returncode is None:
-            self.stop()
+            status = self.stop()
+            # A sanitizer or a leak checker has its say here.
+            assert failure or status == 0, f"the server ended with {status}: {self.log}"
 
     def stop(self, number=signal.SIGTERM):
         """Ends the server; returns its exit status. What it said is in self.log then."""
