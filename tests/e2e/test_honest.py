@@ -5,9 +5,11 @@ import os
 import signal
 import time
 
-from agent import Agent, profile, publisher, subscribers
+from agent import Agent, Player, profile, publisher, subscribers
 from graph import Graph
 from require import require
+
+PUBLISHER = 1
 
 
 def stalled():
@@ -80,22 +82,33 @@ def silent():
             os.kill(sink.pid, signal.SIGCONT)
 
 
+def seen_by(uid, agent):
+    """How many publishers and processes the agent shows to a user."""
+    with os.fdopen(os.memfd_create("seen"), "r+") as file:
+        child = os.fork()
+        if child == 0:
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+            document = agent.ask()
+            text = f"{len(document['publishers'])} {len(document['agents'][0]['attached'])}"
+            os.pwrite(file.fileno(), text.encode(), 0)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        file.seek(0)
+        return tuple(map(int, file.read().split()))
+
+
 def other_users():
-    """Over the socket, strangers see the processes of their own user: none."""
-    with Graph() as graph:
-        source = graph.node("source", "T", "--count", 3)
-        Graph.sent(source)
-        with Agent(source.pid) as agent:
-            child = os.fork()
-            if child == 0:
-                os.setgroups([])
-                os.setresgid(12345, 12345, 12345)
-                os.setresuid(12345, 12345, 12345)
-                document = agent.ask()
-                seen = document["publishers"] + document["agents"][0]["attached"]
-                os._exit(1 if seen else 0)
-            assert os.waitpid(child, 0)[1] == 0
-            assert len(agent.ask()["publishers"]) == 1
+    """Over the socket, a stranger sees the processes of their own user and no others."""
+    owned = ("setpriv", "--reuid=12345", "--regid=12345", "--clear-groups")
+    with Player() as ours, Player(*owned) as theirs:
+        for player in (ours, theirs):
+            player.do("open", PUBLISHER, 8)
+        with Agent(ours.pid, theirs.pid) as agent:
+            assert seen_by(12345, agent) == (1, 1)
+            assert seen_by(12346, agent) == (0, 0)
+            assert seen_by(0, agent) == (2, 2)
 
 
 def main():

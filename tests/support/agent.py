@@ -89,8 +89,8 @@ class Agent(Program):
 class Player:
     """probe_player: a process that does what it is told, with the calls of endpoint.h alone."""
 
-    def __init__(self):
-        self.process = subprocess.Popen([os.path.join(TEST_BIN, "probe_player")],
+    def __init__(self, *prefix):
+        self.process = subprocess.Popen([*prefix, os.path.join(TEST_BIN, "probe_player")],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
 
