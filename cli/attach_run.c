@@ -148,7 +148,8 @@ static void describe_object(const struct ezprof_object *object,
 		object->path ? ezprof_text_repair(object->path, strlen(object->path), 0) : NULL;
 	size_t endpoints = registry->endpoints ? registry->endpoints->count : 0;
 
-	say("  %s: %u probes, %zu endpoints", path ? path : "?", object->elf.site_count, endpoints);
+	say("  %s: %u probes, %zu endpoint%s", path ? path : "?", object->elf.site_count, endpoints,
+	    endpoints == 1 ? "" : "s");
 	free(path);
 }
 
