@@ -36,7 +36,7 @@ static void lease_ended_locked(struct ez_publisher *publisher, uint64_t message_
 		ez_publisher_check_sync_locked(publisher);
 }
 
-void ez_link_release_locked(struct ez_link *link, uint64_t message_id)
+static inline void release_locked(struct ez_link *link, uint64_t message_id)
 {
 	struct ez_publisher *publisher = link->publisher;
 	uint64_t bytes = publisher->slots.bytes[message_id % publisher->num_buffers];
@@ -45,6 +45,11 @@ void ez_link_release_locked(struct ez_link *link, uint64_t message_id)
 		return;
 	ez_endpoint_free(link->entry, message_id, bytes);
 	lease_ended_locked(publisher, message_id);
+}
+
+void ez_link_release_locked(struct ez_link *link, uint64_t message_id)
+{
+	release_locked(link, message_id);
 }
 
 void ez_link_depart_locked(struct ez_link *link, uint64_t message_id)
@@ -62,7 +67,7 @@ void ez_link_local_release(struct ez_publisher *publisher, uint64_t message_id)
 {
 	pthread_mutex_lock(&publisher->lock);
 	if (publisher->local_link)
-		ez_link_release_locked(publisher->local_link, message_id);
+		release_locked(publisher->local_link, message_id);
 	pthread_mutex_unlock(&publisher->lock);
 }
 

@@ -59,6 +59,36 @@ static inline uint64_t *ez_entry_lease_start(const struct ez_entry *e, uint64_t 
 	return (uint64_t *)(uintptr_t)e->lease_starts + message_id % e->num_buffers;
 }
 
+/*
+ * The same calls while somebody listens, out of line: what is left inline is then as small as
+ * without probes, but for a load and a branch. See endpoint_probed.c.
+ */
+#define EZ_PROBED __attribute__((noinline, cold, visibility("hidden")))
+EZ_PROBED void ez_endpoint_publish_probed(struct ez_entry *e, uint64_t message_id, uint64_t bytes);
+EZ_PROBED void ez_endpoint_lease_probed(struct ez_entry *e, uint64_t message_id);
+EZ_PROBED void ez_endpoint_free_probed(struct ez_entry *e, uint64_t message_id, uint64_t bytes);
+EZ_PROBED void ez_endpoint_callback_begin_probed(const struct ez_entry *e, uint64_t message_id);
+EZ_PROBED void ez_endpoint_callback_end_probed(const struct ez_entry *e, uint64_t message_id);
+
+static inline void ez_entry_count_publish(struct ez_entry *e, uint64_t bytes)
+{
+	e->messages++;
+	e->bytes += bytes;
+}
+
+static inline void ez_entry_count_lease(struct ez_entry *e, uint64_t message_id)
+{
+	*ez_entry_lease_start(e, message_id) = ez_clock_ns(CLOCK_MONOTONIC_COARSE);
+	e->leases++;
+}
+
+static inline void ez_entry_count_free(struct ez_entry *e, uint64_t message_id, uint64_t bytes)
+{
+	*ez_entry_lease_start(e, message_id) = 0;
+	e->frees++;
+	e->bytes += bytes;
+}
+
 /* How the last message travelled. */
 static inline void ez_endpoint_set_transport(struct ez_entry *e, enum ez_transport transport)
 {
@@ -73,12 +103,12 @@ static inline void ez_endpoint_publish(struct ez_entry *e, uint64_t message_id, 
 {
 	if (!e)
 		return;
+	if (ez_probe_enabled(EZ_PROBE_publish)) {
+		ez_endpoint_publish_probed(e, message_id, bytes);
+		return;
+	}
 	ez_entry_begin(e);
-	e->messages++;
-	e->bytes += bytes;
-	if (ez_probe_enabled(EZ_PROBE_publish))
-		ez_probe_publish(ez_entry_ref(e), message_id, bytes, e->messages,
-				 ez_entry_topic(e));
+	ez_entry_count_publish(e, bytes);
 	ez_entry_end(e);
 }
 
@@ -88,8 +118,7 @@ static inline void ez_endpoint_arrive(struct ez_entry *e, uint64_t bytes)
 	if (!e)
 		return;
 	ez_entry_begin(e);
-	e->messages++;
-	e->bytes += bytes;
+	ez_entry_count_publish(e, bytes);
 	ez_entry_end(e);
 }
 
@@ -98,12 +127,12 @@ static inline void ez_endpoint_lease(struct ez_entry *e, uint64_t message_id)
 {
 	if (!e)
 		return;
+	if (ez_probe_enabled(EZ_PROBE_lease)) {
+		ez_endpoint_lease_probed(e, message_id);
+		return;
+	}
 	ez_entry_begin(e);
-	*ez_entry_lease_start(e, message_id) = ez_clock_ns(CLOCK_MONOTONIC_COARSE);
-	e->leases++;
-	if (ez_probe_enabled(EZ_PROBE_lease))
-		ez_probe_lease(ez_entry_ref(e), message_id, e->num_buffers, e->leases,
-			       ez_entry_topic(e), ez_entry_handle(e));
+	ez_entry_count_lease(e, message_id);
 	ez_entry_end(e);
 }
 
@@ -115,13 +144,12 @@ static inline void ez_endpoint_free(struct ez_entry *e, uint64_t message_id, uin
 {
 	if (!e)
 		return;
+	if (ez_probe_enabled(EZ_PROBE_free)) {
+		ez_endpoint_free_probed(e, message_id, bytes);
+		return;
+	}
 	ez_entry_begin(e);
-	*ez_entry_lease_start(e, message_id) = 0;
-	e->frees++;
-	e->bytes += bytes;
-	if (ez_probe_enabled(EZ_PROBE_free))
-		ez_probe_free(ez_entry_ref(e), message_id, e->num_buffers, e->frees, bytes,
-			      ez_entry_handle(e));
+	ez_entry_count_free(e, message_id, bytes);
 	ez_entry_end(e);
 }
 
@@ -154,15 +182,13 @@ static inline void ez_endpoint_drop(struct ez_entry *e)
 static inline void ez_endpoint_callback_begin(struct ez_entry *e, uint64_t message_id)
 {
 	if (e && ez_probe_enabled(EZ_PROBE_callback_begin))
-		ez_probe_callback_begin(ez_entry_ref(e), message_id, e->num_buffers,
-					ez_entry_topic(e), ez_entry_handle(e));
+		ez_endpoint_callback_begin_probed(e, message_id);
 }
 
 static inline void ez_endpoint_callback_end(struct ez_entry *e, uint64_t message_id)
 {
 	if (e && ez_probe_enabled(EZ_PROBE_callback_end))
-		ez_probe_callback_end(ez_entry_ref(e), message_id, e->num_buffers,
-				      ez_entry_topic(e), ez_entry_handle(e));
+		ez_endpoint_callback_end_probed(e, message_id);
 }
 
 /* Publisher: it starts to wait for a free buffer or for a socket; and: it goes on. */
