@@ -30,9 +30,9 @@ def stalled():
             assert publisher(document, "T")["backpressure"]["in_flight"] == 8
             assert publisher(document, "T")["blocked"]["now_ms"] > 0
         age = [subscribers(d)["STUCK"]["oldest_lease_ms"] for d in (first, second)]
-        assert age[0] > 400 and age[1] - age[0] >= 290, age
+        assert age[0] > 200 and age[1] - age[0] >= 290, age
         lease = publisher(second, "T")["oldest_lease_ms"]
-        assert lease > 400, lease
+        assert lease > 200, lease
 
 
 def young():
@@ -44,7 +44,7 @@ def young():
         pub = publisher(document, "T")
         assert pub["warming_up"] and pub["window"]["covered_s"] < 4.0, pub["window"]
         assert pub["window"]["requested_s"] == 4.0
-        assert abs(pub["message_rate_hz"] - 500) < 50, "not diluted"
+        assert pub["message_rate_hz"] > 250, "diluted: by the whole window"
 
 
 def without_agent():
