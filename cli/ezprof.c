@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `ezprof`: what a person types. Each command is in a file of its own. */
 #include "command_table.h"
+#include "exit_status.h"
 #include "output.h"
 #include "profile_command.h"
 #include "server_command.h"
@@ -26,6 +27,7 @@ int main(int argc, char **argv)
 		.commands = commands,
 	};
 
-	ezprof_output_init();
+	if (ezprof_output_init())
+		return EZPROF_EXIT_FAILURE;
 	return ezprof_command_main(&program, argc, argv);
 }

@@ -2,6 +2,7 @@
 /* `ezprof-bpf`: what needs rights. Reports are the business of `ezprof`. */
 #include "attach_command.h"
 #include "command_table.h"
+#include "exit_status.h"
 #include "output.h"
 
 static const struct ezprof_command commands[] = {
@@ -23,6 +24,7 @@ int main(int argc, char **argv)
 		.commands = commands,
 	};
 
-	ezprof_output_init();
+	if (ezprof_output_init())
+		return EZPROF_EXIT_FAILURE;
 	return ezprof_command_main(&program, argc, argv);
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "output.h"
 #include "exit_status.h"
+#include "standard_streams.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-void ezprof_output_init(void)
+int ezprof_output_init(void)
 {
 	signal(SIGPIPE, SIG_IGN);
+	return ez_standard_streams_reserve();
 }
 
 int ezprof_output_flush(const char *program)

@@ -3,8 +3,11 @@
 #ifndef EZPROF_OUTPUT_H
 #define EZPROF_OUTPUT_H
 
-/* Before any output: a reader that has gone is an error of write(), not a signal. */
-void ezprof_output_init(void);
+/*
+ * Before any output: a reader that has gone is an error of write(), not a signal, and a stream that
+ * was closed at the start stays closed. Errors: see ez_standard_streams_reserve().
+ */
+int ezprof_output_init(void);
 
 /* Flushes stdout. Returns an exit status: a reader that has gone is no failure, all else is. */
 int ezprof_output_flush(const char *program);

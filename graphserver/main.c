@@ -19,6 +19,7 @@
 #include "options.h"
 #include "server.h"
 #include "server_mark.h"
+#include "standard_streams.h"
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
 {
@@ -105,6 +106,8 @@ int main(int argc, char **argv)
 	char address[EZ_ADDRESS_BYTES];
 	int err;
 
+	if (ez_standard_streams_reserve())
+		return EXIT_FAILURE;
 	ezprof_options_parse(argc, argv, &options);
 	ez_log_setup(options.log_level, program_invocation_short_name);
 	/* Whoever reads our output may leave; the graph goes on. */

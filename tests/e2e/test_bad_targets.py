@@ -8,7 +8,7 @@ import threading
 
 from agent import Agent, Player, command, publisher
 from elf_sites import semaphores
-from graph import Graph
+from graph import BIN, Graph
 from require import require
 
 TRIES = 60
@@ -135,10 +135,25 @@ def two_tools():
             assert losses["not_a_target"] == 0, losses
 
 
+def closed_streams():
+    """Lines and document go nowhere, not into a map or a socket that was opened in their place."""
+    with Player() as player:
+        player.do("open", PUBLISHER, 8)
+        words = f"{BIN}/ezprof-bpf attach {player.pid} --once --window 0.15"
+        for closed in (">&-", "0<&- >&-"):
+            ended = subprocess.run(["bash", "-c", f"{words} {closed}"], stderr=subprocess.PIPE,
+                                   text=True, timeout=20)
+            assert ended.returncode == 1, (closed, ended)
+            assert "cannot write to stdout: Bad file descriptor" in ended.stderr, ended.stderr
+        ended = subprocess.run(["bash", "-c", f"{words} 2>&- 0<&-"], stdout=subprocess.PIPE,
+                               text=True, timeout=20)
+        assert ended.returncode == 0 and ended.stdout.startswith("{"), ended
+
+
 def main():
     require("bpf")
     for story in (no_such_process, zombie, thread_id, no_probes, in_shared_object, some_fail, usage,
-                  exits_meanwhile, two_tools):
+                  exits_meanwhile, two_tools, closed_streams):
         story()
         print(f"{story.__name__}: ok", flush=True)
 

@@ -127,8 +127,23 @@ def output():
         assert text.stdout == "{0\n" and text.stderr == "", text
 
 
+def closed_streams():
+    """What would be printed goes nowhere, not into whatever is opened next, and that is said."""
+    with Graph() as graph:
+        graph.node("source", "T")
+        words = f"{BIN}/ezprof profile --address {graph.address}"
+        for closed in (">&-", "0<&- >&-"):
+            ended = subprocess.run(["bash", "-c", f"{words} {closed}"], stderr=subprocess.PIPE,
+                                   text=True, timeout=20)
+            assert ended.returncode == 1, (closed, ended)
+            assert "cannot write to stdout: Bad file descriptor" in ended.stderr, ended.stderr
+        ended = subprocess.run(["bash", "-c", f"{words} 2>&- 0<&-"], stdout=subprocess.PIPE,
+                               text=True, timeout=20)
+        assert ended.returncode == 0 and ended.stdout.startswith("{"), ended
+
+
 def main():
-    for story in (usage, nobody_and_strangers, choices, serve, output):
+    for story in (usage, nobody_and_strangers, choices, serve, output, closed_streams):
         story()
         print(f"{story.__name__}: ok", flush=True)
 
