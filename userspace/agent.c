@@ -96,12 +96,14 @@ char *ezprof_agent_document(struct ezprof_agent *a, uint64_t window_ns, bool wit
 
 static char *socket_profile(void *context, uint64_t window_ms, uid_t viewer, const char *graph)
 {
+	struct ezprof_agent *a = context;
 	struct ezprof_snapshot_request request = {.window_ns = window_ns_of(window_ms),
-						  .viewer = viewer,
-						  .graph = *graph ? graph : NULL};
+						  .viewer = viewer};
 	struct ezprof_profile *profile;
 
-	if (take(context, &request, &profile))
+	if (*graph)
+		request.graph = ezprof_graph_set_filter(a->graphs, graph);
+	if (take(a, &request, &profile))
 		return NULL;
 	return ezprof_report_document(profile);
 }

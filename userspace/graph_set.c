@@ -130,10 +130,15 @@ void ezprof_graph_set_free(struct ezprof_graph_set *set)
 	free(set);
 }
 
+const char *ezprof_graph_set_filter(const struct ezprof_graph_set *set, const char *graph)
+{
+	return set->address && ezprof_same_graph(set->address, graph) ? NULL : graph;
+}
+
 static char *on_profile(void *context, struct ezprof_graph_link *link, uint64_t window_ms)
 {
 	struct ezprof_graph_set *set = context;
-	const char *graph = set->address ? NULL : ezprof_graph_link_address(link);
+	const char *graph = ezprof_graph_set_filter(set, ezprof_graph_link_address(link));
 
 	return set->handler.profile(set->handler.context, graph, window_ms);
 }

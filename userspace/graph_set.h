@@ -32,6 +32,9 @@ void ezprof_graph_set_free(struct ezprof_graph_set *set); /* NULL is fine */
 size_t ezprof_graph_set_addresses(const struct ezprof_graph_set *set, uid_t viewer,
 				  const char *ret_addresses[EZPROF_GRAPHS_MAX]);
 
+/* What restricts a profile to that graph; NULL: nothing, all that is measured counts as of it. */
+const char *ezprof_graph_set_filter(const struct ezprof_graph_set *set, const char *graph);
+
 struct ezprof_graph_set_handler {
 	/* A new JSON text for one graph; NULL: for everything that is measured. */
 	char *(*profile)(void *context, const char *graph, uint64_t window_ms);

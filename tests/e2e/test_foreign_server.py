@@ -3,9 +3,10 @@
 
 import glob
 import os
+import signal
 import socket
 
-from agent import Agent, command, profile, publisher, subscribers, wait_until
+from agent import Agent, Player, command, profile, publisher, subscribers, wait_until
 from graph import Graph
 from require import require
 
@@ -67,9 +68,28 @@ def server_comes_back():
             wait_until(registered, 30, "registered again")
 
 
+def address_given():
+    """All that such an agent measures belongs to that graph, whatever the processes say."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        nobody = "127.0.0.1:%d" % sock.getsockname()[1]
+    with Graph() as graph, Player() as player:
+        player.do("open", 1, 8)
+        source = graph.node("source", "T", "--count", 5)
+        Graph.sent(source)
+        with Agent("--address", nobody, source.pid) as one, Agent("--address", nobody, player.pid):
+            document = profile(nobody)
+            assert {p["topic"] for p in document["publishers"]} == {"T", "player/topic"}, document
+            os.kill(one.pid, signal.SIGSTOP)
+            try:
+                [found] = profile(nobody)["publishers"]
+            finally:
+                os.kill(one.pid, signal.SIGCONT)
+            assert found["topic"] == "player/topic", found
+
+
 def main():
     require("bpf")
-    for story in (through_agents, server_comes_back):
+    for story in (through_agents, server_comes_back, address_given):
         story()
         print(f"{story.__name__}: ok", flush=True)
 
