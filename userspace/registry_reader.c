@@ -6,6 +6,7 @@
  * way then, whatever order the copies were made in.
  */
 #include "registry_reader.h"
+#include "clock.h"
 #include "text.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 
 /* Copies of a busy entry that are tried before it counts as unstable; about 1.5 us each. */
 #define TRIES 64
+#define LEASE_TRIES 4
 /* What one reading may read, and what the strings that are kept may take. */
 #define WORK_BYTES_MAX (64u << 20)
 #define NAMES_BYTES_MAX (16u << 20)
@@ -38,7 +40,8 @@ struct ezprof_registry_reader {
 	struct names *names; /* by index */
 	size_t names_room;
 	size_t names_bytes;
-	size_t work_bytes; /* read so far in this reading */
+	size_t work_bytes;  /* read so far in this reading */
+	size_t lease_bytes; /* and for leases that were looked at again since */
 	uint64_t now_ns;
 };
 
@@ -249,7 +252,8 @@ static int names_update(struct ezprof_registry_reader *r, uint32_t index, const 
 	return 0;
 }
 
-static uint64_t oldest_lease(struct ezprof_registry_reader *r, const struct ez_entry *e)
+static uint64_t oldest_lease(struct ezprof_registry_reader *r, const struct ez_entry *e,
+			     uint64_t now_ns)
 {
 	uint64_t starts[512], oldest = 0;
 	uint32_t done, i, n;
@@ -265,7 +269,7 @@ static uint64_t oldest_lease(struct ezprof_registry_reader *r, const struct ez_e
 		for (i = 0; i < n; i++) {
 			uint64_t start = host_ns(r, starts[i]);
 
-			if (start && start <= r->now_ns && (!oldest || start < oldest))
+			if (start && start <= now_ns && (!oldest || start < oldest))
 				oldest = start;
 		}
 	}
@@ -289,7 +293,7 @@ static void endpoint_fill(struct ezprof_registry_reader *r, uint32_t index,
 	p->handle = r->names[index].handle;
 	p->task = r->names[index].task;
 	p->peer_pid = e->peer_pid <= INT32_MAX ? (pid_t)e->peer_pid : 0;
-	p->oldest_lease_ns = oldest_lease(r, e);
+	p->oldest_lease_ns = oldest_lease(r, e, r->now_ns);
 	totals_fill(r, e, stable, &p->totals);
 }
 
@@ -369,6 +373,7 @@ int ezprof_registry_read(struct ezprof_registry_reader *r, uint64_t now_ns,
 	int err;
 
 	r->work_bytes = 0;
+	r->lease_bytes = 0;
 	r->now_ns = now_ns;
 	r->endpoints.count = 0;
 	r->endpoints.left_out = 0;
@@ -386,21 +391,53 @@ int ezprof_registry_read(struct ezprof_registry_reader *r, uint64_t now_ns,
 	return 0;
 }
 
-int ezprof_registry_reread(struct ezprof_registry_reader *r, const struct ezprof_endpoint *endpoint,
-			   struct ezprof_totals *ret_totals)
+static int reread_entry(struct ezprof_registry_reader *r, const struct ezprof_endpoint *endpoint,
+			struct ez_entry *ret_entry, bool *ret_stable)
 {
-	struct ez_entry entry;
-	bool stable;
 	int err;
 
 	r->work_bytes = 0;
 	if (endpoint->index >= r->header.count)
 		return -EINVAL;
-	err = read_entry(r, endpoint->index, &entry, &stable);
+	err = read_entry(r, endpoint->index, ret_entry, ret_stable);
 	if (err)
 		return err;
-	if (entry.generation != endpoint->generation || entry.state != EZ_ENTRY_OPEN)
+	if (ret_entry->generation != endpoint->generation || ret_entry->state != EZ_ENTRY_OPEN)
 		return -ESTALE;
+	return 0;
+}
+
+/* With a budget of its own for all endpoints together: there may be many, with long tables. */
+static uint64_t oldest_lease_again(struct ezprof_registry_reader *r, const struct ez_entry *e)
+{
+	uint64_t oldest;
+
+	r->work_bytes = r->lease_bytes;
+	oldest = oldest_lease(r, e, ez_clock_mono_ns());
+	r->lease_bytes = r->work_bytes;
+	return oldest;
+}
+
+int ezprof_registry_reread(struct ezprof_registry_reader *r, const struct ezprof_endpoint *endpoint,
+			   struct ezprof_totals *ret_totals, uint64_t *ret_oldest_ns)
+{
+	struct ez_entry entry;
+	uint64_t oldest_ns = 0;
+	bool stable;
+	int i, err;
+
+	/* What was leased by then may all have been freed by the time that the table is read. */
+	for (i = 0; i < LEASE_TRIES; i++) {
+		err = reread_entry(r, endpoint, &entry, &stable);
+		if (err)
+			return err;
+		if (ret_oldest_ns)
+			oldest_ns = oldest_lease_again(r, &entry);
+		if (!ret_oldest_ns || oldest_ns || entry.leases <= entry.frees)
+			break;
+	}
 	totals_fill(r, &entry, stable, ret_totals);
+	if (ret_oldest_ns)
+		*ret_oldest_ns = oldest_ns;
 	return 0;
 }

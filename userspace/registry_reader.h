@@ -93,11 +93,12 @@ int ezprof_registry_read(struct ezprof_registry_reader *reader, uint64_t now_ns,
 			 const struct ezprof_endpoints **ret_endpoints);
 
 /*
- * Reads the counters of one endpoint of the newest list again. -ESTALE if it was closed since;
+ * Reads the counters of one endpoint of the newest list again, and right after them the start of
+ * its oldest lease as of then (ret_oldest_ns may be NULL). -ESTALE if it was closed since;
  * otherwise as above.
  */
 int ezprof_registry_reread(struct ezprof_registry_reader *reader,
-			   const struct ezprof_endpoint *endpoint,
-			   struct ezprof_totals *ret_totals);
+			   const struct ezprof_endpoint *endpoint, struct ezprof_totals *ret_totals,
+			   uint64_t *ret_oldest_ns);
 
 #endif

@@ -77,11 +77,11 @@ bool ezprof_row_measure(const struct ezprof_row_maker *maker, struct ezprof_row 
 	fill_attach(maker, row, &loss);
 	for (i = 0; i < TRIES; i++) {
 		err = ezprof_registry_reread(maker->object->reader, &row->endpoint,
-					     &row->endpoint.totals);
+					     &row->endpoint.totals, &row->endpoint.oldest_lease_ns);
 		if (err)
 			return false;
 		fold_row(maker, row, &loss.maps_stable);
-		err = ezprof_registry_reread(maker->object->reader, &row->endpoint, &after);
+		err = ezprof_registry_reread(maker->object->reader, &row->endpoint, &after, NULL);
 		if (err)
 			return false;
 		fill_running(row, &row->endpoint.totals, &loss.before);

@@ -53,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ezprof_registry_reader *reader = ezprof_registry_reader_new(&place);
 	const struct ezprof_endpoints *found;
 	struct ezprof_totals totals;
+	uint64_t oldest_ns;
 	int i;
 
 	if (!image.data || !reader)
@@ -63,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		check(found);
 		if (found->count)
-			ezprof_registry_reread(reader, &found->list[found->count - 1], &totals);
+			ezprof_registry_reread(reader, &found->list[found->count - 1], &totals,
+					       &oldest_ns);
 	}
 	ezprof_registry_reader_free(reader);
 	free(image.data);

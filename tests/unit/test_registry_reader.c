@@ -137,7 +137,7 @@ static void test_living_process(void **state)
 	assert_int_equal(client->totals.leases - client->totals.frees, 8);
 	assert_int_equal(client->totals.transport, EZ_TRANSPORT_SHM);
 	assert_true(client->oldest_lease_ns && client->oldest_lease_ns <= now_ns);
-	assert_int_equal(ezprof_registry_reread(reader, pub, &again), 0);
+	assert_int_equal(ezprof_registry_reread(reader, pub, &again, NULL), 0);
 	assert_int_equal(again.messages, 10007);
 
 	kill(child.pid, SIGKILL);
@@ -188,6 +188,7 @@ struct image {
 	char text[16];
 	unsigned int reads;
 	bool flicker; /* the first entry changes at every reading */
+	bool racing;  /* its lease is freed right before the table of leases is read */
 };
 
 static int image_read(void *context, uint64_t address, void *to, size_t n)
@@ -197,6 +198,10 @@ static int image_read(void *context, uint64_t address, void *to, size_t n)
 	image->reads++;
 	if (image->flicker)
 		image->entries[0].messages++;
+	if (image->racing && address == IMAGE + offsetof(struct image, starts)) {
+		image->entries[0].frees = image->entries[0].leases;
+		memset(image->starts, 0, sizeof(image->starts));
+	}
 	if (address < IMAGE || address - IMAGE > sizeof(*image) ||
 	    n > sizeof(*image) - (address - IMAGE))
 		return -EFAULT;
@@ -361,9 +366,9 @@ static void test_reused_entry(void **state)
 	assert_int_equal(image_scan(image, &found, &reader), 0);
 	image->entries[1].generation = 2;
 	image->entries[2].state = EZ_ENTRY_CLOSED;
-	assert_int_equal(ezprof_registry_reread(reader, &found->list[0], &totals), 0);
-	assert_int_equal(ezprof_registry_reread(reader, &found->list[1], &totals), -ESTALE);
-	assert_int_equal(ezprof_registry_reread(reader, &found->list[2], &totals), -ESTALE);
+	assert_int_equal(ezprof_registry_reread(reader, &found->list[0], &totals, NULL), 0);
+	assert_int_equal(ezprof_registry_reread(reader, &found->list[1], &totals, NULL), -ESTALE);
+	assert_int_equal(ezprof_registry_reread(reader, &found->list[2], &totals, NULL), -ESTALE);
 	strcpy(image->text, "other");
 	assert_int_equal(ezprof_registry_read(reader, NOW_NS, &found), 0);
 	assert_int_equal(found->count, 2);
@@ -390,6 +395,28 @@ static void test_lease_ages(void **state)
 	assert_int_equal(found->list[0].oldest_lease_ns, NOW_NS - 7);
 	assert_int_equal(found->list[1].oldest_lease_ns, 0);
 	assert_int_equal(found->list[2].oldest_lease_ns, 0);
+	ezprof_registry_reader_free(reader);
+}
+
+/* Counters and age are of one moment: a lease since the list was made, one freed in between. */
+static void test_lease_age_again(void **state)
+{
+	struct image *image = *state;
+	struct ezprof_registry_reader *reader;
+	const struct ezprof_endpoints *found;
+	struct ezprof_totals totals;
+	uint64_t oldest_ns, start_ns = ez_clock_ns(CLOCK_MONOTONIC);
+
+	assert_int_equal(image_scan(image, &found, &reader), 0);
+	image->entries[0].leases = 1;
+	image->starts[2] = start_ns;
+	assert_int_equal(ezprof_registry_reread(reader, &found->list[0], &totals, &oldest_ns), 0);
+	assert_int_equal(totals.leases - totals.frees, 1);
+	assert_int_equal(oldest_ns, start_ns);
+	image->racing = true;
+	assert_int_equal(ezprof_registry_reread(reader, &found->list[0], &totals, &oldest_ns), 0);
+	assert_int_equal(totals.leases - totals.frees, 0);
+	assert_int_equal(oldest_ns, 0);
 	ezprof_registry_reader_free(reader);
 }
 
@@ -447,7 +474,8 @@ int main(void)
 		IMAGE_TEST(test_hostile_header),	 IMAGE_TEST(test_hostile_entries),
 		IMAGE_TEST(test_hostile_strings),	 IMAGE_TEST(test_changing_entry),
 		IMAGE_TEST(test_reused_entry),		 IMAGE_TEST(test_lease_ages),
-		IMAGE_TEST(test_time_namespace),	 cmocka_unit_test(test_text_repair),
+		IMAGE_TEST(test_lease_age_again),	 IMAGE_TEST(test_time_namespace),
+		cmocka_unit_test(test_text_repair),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
