@@ -305,6 +305,7 @@ void ez_link_close(struct ez_link *link)
 	set_sending_locked(link, false);
 	if (link->up)
 		depart_all_locked(link);
+	ez_endpoint_keep_departures(publisher->entry, link->entry);
 	ez_registry_close(link->entry);
 	link->entry = NULL;
 	link->up = false;

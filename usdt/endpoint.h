@@ -168,6 +168,18 @@ static inline void ez_endpoint_free_departed(struct ez_entry *e, uint64_t messag
 	ez_entry_end(e);
 }
 
+/* Publisher: a link is about to be closed; the departures that it counted go on with the publisher.
+ */
+static inline void ez_endpoint_keep_departures(struct ez_entry *publisher,
+					       const struct ez_entry *link)
+{
+	if (!publisher || !link || !link->disconnect_frees)
+		return;
+	ez_entry_begin(publisher);
+	publisher->disconnect_frees += link->disconnect_frees;
+	ez_entry_end(publisher);
+}
+
 /* Client: the message was dropped unread (leaky). Call ez_endpoint_free() for its lease as well. */
 static inline void ez_endpoint_drop(struct ez_entry *e)
 {

@@ -75,7 +75,8 @@ struct ez_registry_note {
  * becomes EZ_ENTRY_OPEN and is constant until the entry is used again with another generation.
  *
  * Counters only grow. In-flight = leases - frees.
- *   publisher  messages, bytes: broadcasts completed, marshalled sizes
+ *   publisher  messages, bytes: broadcasts completed, marshalled sizes; disconnect_frees: those of
+ *              its links that are closed
  *   link       leases, frees: of the publisher's buffers to that channel; bytes: of freed messages
  *   channel    messages, bytes: messages that arrived
  *   client     leases: queued for this subscriber; frees: released by it (= its messages); bytes:

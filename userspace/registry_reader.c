@@ -206,7 +206,9 @@ static void totals_fill(const struct ezprof_registry_reader *r, const struct ez_
 	c->frees = e->frees;
 	c->drops = e->drops;
 	c->unsized = e->unsized;
-	c->disconnect_frees = e->disconnect_frees < e->frees ? e->disconnect_frees : e->frees;
+	c->disconnect_frees = e->disconnect_frees;
+	if (e->kind != EZ_KIND_PUBLISHER && e->frees < e->disconnect_frees)
+		c->disconnect_frees = e->frees;
 	c->blocked_since_ns = host_ns(r, e->blocked_since_ns);
 	c->blocked_ns = e->blocked_ns;
 	c->transport = e->transport <= EZ_TRANSPORT_TCP ? e->transport : EZ_TRANSPORT_UNKNOWN;

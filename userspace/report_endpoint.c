@@ -174,7 +174,9 @@ static void add_origin(struct json_object *o, const struct ezprof_profile *p)
 
 static double window_s(const struct ezprof_window *w)
 {
-	return (double)w->requested_ns / 1e9;
+	uint64_t ns = w->requested_ns;
+
+	return (double)(ns < EZPROF_WINDOW_MAX_NS ? ns : EZPROF_WINDOW_MAX_NS) / 1e9;
 }
 
 struct json_object *ezprof_report_publisher(const struct ezprof_profile *p,

@@ -146,7 +146,7 @@ static int add_living(struct ezprof_snapshot *s, const struct ezprof_snapshot_re
 static int add_exited(struct ezprof_snapshot *s, const struct ezprof_snapshot_request *request,
 		      const struct ezprof_target *target)
 {
-	if (target->exited_ns + request->window_ns > s->profile.now_ns && !request->with_exited)
+	if (s->profile.now_ns - target->exited_ns < request->window_ns && !request->with_exited)
 		add_fault(s, target, EZPROF_REASON_DIED, "it ended during the window");
 	if (!request->with_exited || !target->last_row_count)
 		return 0;

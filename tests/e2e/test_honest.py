@@ -6,7 +6,7 @@ import signal
 import time
 
 from agent import Agent, Player, profile, publisher, subscribers
-from graph import Graph
+from graph import Graph, wait_until
 from require import require
 
 PUBLISHER = 1
@@ -33,6 +33,22 @@ def stalled():
         assert age[0] > 200 and age[1] - age[0] >= 290, age
         lease = publisher(second, "T")["oldest_lease_ms"]
         assert lease > 200, lease
+
+
+def holder_left():
+    """Buffers of a subscriber that went away are told as that, with an agent and without."""
+    with Graph() as graph:
+        sink = graph.node("sink", "T", "--stall-first")
+        source = graph.node("source", "T", "--count", 8, "--num-buffers", 8, "--wait-channels", 1)
+        Graph.sent(source)
+        with Agent(source.pid) as agent:
+            sink.process.kill()
+            wait_until(lambda: not publisher(agent.ask(), "T")["backpressure"]["in_flight"], 10)
+            measured = publisher(agent.ask(), "T")
+        assert measured["source"] == "bpf" and measured["disconnects"] == 8, measured
+        assert measured["backpressure"]["samples"] == 0 and measured["lost"] == 0, measured
+        own = publisher(profile(graph.address), "T")
+        assert own["source"] == "process" and own["disconnects"] == 8, own
 
 
 def young():
@@ -113,7 +129,8 @@ def other_users():
 
 def main():
     require("bpf")
-    for story in (stalled, young, without_agent, silent, other_users):
+    for story in (stalled, holder_left, young, without_agent, silent,
+                  other_users):
         story()
         print(f"{story.__name__}: ok", flush=True)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* report_fixture document|agent: prints a made-up profile, whose figures test_report.py knows. */
+/* report_fixture document|agent|long: prints a made-up profile, whose figures test_report.py knows.
+ */
 #include "report_json.h"
 
 #include <stdio.h>
@@ -120,6 +121,11 @@ int main(int argc, char **argv)
 	char *text;
 
 	rows[6].registry = 2;
+	if (argc > 1 && strcmp(argv[1], "long") == 0) {
+		profile.window_ns = 30000000000;
+		for (size_t i = 0; i < profile.row_count; i++)
+			rows[i].window.requested_ns = profile.window_ns;
+	}
 	ezprof_profile_sort(&profile);
 	text = argc > 1 && strcmp(argv[1], "agent") == 0 ? ezprof_report_agent(&profile)
 							 : ezprof_report_document(&profile);

@@ -69,6 +69,12 @@ class Report(unittest.TestCase):
         self.assertIsNone(agent["cost"]["hits_per_s"])
         self.assertEqual(agent["attached"][0]["state"], "exited")
 
+    def test_window_too_long(self):
+        document = made("long")
+        [pub], [channel] = document["publishers"], document["channels"]
+        self.assertEqual((document["window_s"], channel["window_s"]), (30.0, 30.0))
+        self.assertEqual((pub["window_s"], pub["window"]["requested_s"]), (16.0, 30.0))
+
     def test_agent_answer(self):
         answer = made("agent")
         self.assertEqual(answer["type"], "agent")
