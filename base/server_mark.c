@@ -143,7 +143,7 @@ static int write_mark_in(int dir_fd, const char *name, const char *line)
 
 static int own_line(char line[LINE_BYTES])
 {
-	uint64_t start, netns;
+	uint64_t start = 0, netns = 0;
 	int err = start_time_of(getpid(), &start);
 
 	if (!err)

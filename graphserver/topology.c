@@ -43,7 +43,7 @@ int ezprof_topology_change(struct ezprof_conn *conn, struct ez_reader *in, bool 
 /* The answer goes out before the UPDATEs, as ezmsg 3.9.0 does it. */
 static int change_edge(struct ezprof_conn *conn, struct ez_reader *in, bool connect)
 {
-	struct ezprof_topic *to;
+	struct ezprof_topic *to = NULL;
 	int result = ezprof_topology_change(conn, in, connect, EZPROF_OWNER_NOBODY, &to);
 
 	if (result < 0 && result != -ELOOP)

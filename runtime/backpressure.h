@@ -45,14 +45,13 @@ static inline void ez_slots_lease(struct ez_slots *slots, struct ez_holder *hold
 }
 
 /*
- * Ends the lease of exactly that message. False if the holder has none: an acknowledgement that is
- * unknown, repeated or of an earlier lap must not free what is being read now.
+ * Ends the lease of exactly that message, which lies in that slot. False if the holder has none: an
+ * acknowledgement that is unknown, repeated or of an earlier lap must not free what is being read
+ * now.
  */
-static inline bool ez_slots_release(struct ez_slots *slots, struct ez_holder *holder,
+static inline bool ez_slots_release(struct ez_slots *slots, struct ez_holder *holder, uint64_t slot,
 				    uint64_t message_id)
 {
-	uint64_t slot = message_id % slots->n;
-
 	if (holder->held[slot] != message_id + 1)
 		return false;
 	holder->held[slot] = 0;

@@ -25,49 +25,45 @@ static struct ez_link *of_stream(struct ez_stream *stream)
 
 /* ---- leases ---- */
 
-static void lease_ended_locked(struct ez_publisher *publisher, uint64_t message_id)
+static void lease_ended_locked(struct ez_publisher *publisher, uint64_t slot)
 {
-	uint64_t slot = message_id % publisher->num_buffers;
-
-	if (publisher->slots.leases[slot] == 0 &&
+	if (publisher->slots.leases[slot] == 0 && publisher->waiting &&
 	    slot == publisher->next_id % publisher->num_buffers)
 		ez_publisher_wake_locked(publisher);
 	if (publisher->syncs_owed)
 		ez_publisher_check_sync_locked(publisher);
 }
 
-static inline void release_locked(struct ez_link *link, uint64_t message_id)
-{
-	struct ez_publisher *publisher = link->publisher;
-	uint64_t bytes = publisher->slots.bytes[message_id % publisher->num_buffers];
-
-	if (!ez_slots_release(&publisher->slots, &link->holder, message_id))
-		return;
-	ez_endpoint_free(link->entry, message_id, bytes);
-	lease_ended_locked(publisher, message_id);
-}
-
+/* The counting comes last: nothing needs to be kept in registers across it. */
 void ez_link_release_locked(struct ez_link *link, uint64_t message_id)
 {
-	release_locked(link, message_id);
+	struct ez_publisher *publisher = link->publisher;
+	uint64_t slot = message_id % publisher->num_buffers;
+	uint64_t bytes = publisher->slots.bytes[slot];
+
+	if (!ez_slots_release(&publisher->slots, &link->holder, slot, message_id))
+		return;
+	lease_ended_locked(publisher, slot);
+	ez_endpoint_free(link->entry, message_id, bytes);
 }
 
 void ez_link_depart_locked(struct ez_link *link, uint64_t message_id)
 {
 	struct ez_publisher *publisher = link->publisher;
+	uint64_t slot = message_id % publisher->num_buffers;
 
-	if (!ez_slots_release(&publisher->slots, &link->holder, message_id))
+	if (!ez_slots_release(&publisher->slots, &link->holder, slot, message_id))
 		return;
 	publisher->departed++;
+	lease_ended_locked(publisher, slot);
 	ez_endpoint_free_departed(link->entry, message_id);
-	lease_ended_locked(publisher, message_id);
 }
 
 void ez_link_local_release(struct ez_publisher *publisher, uint64_t message_id)
 {
 	pthread_mutex_lock(&publisher->lock);
 	if (publisher->local_link)
-		release_locked(publisher->local_link, message_id);
+		ez_link_release_locked(publisher->local_link, message_id);
 	pthread_mutex_unlock(&publisher->lock);
 }
 

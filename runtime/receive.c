@@ -42,8 +42,9 @@ static int take(struct ez_subscriber *subscriber, int64_t timeout_ns, struct ez_
 }
 
 /* The lock only where somebody listens: this fires the probe and does nothing else. */
-static __attribute__((noinline, cold)) void tell_taken(const struct ez_item *item)
+static __attribute__((noinline, cold)) void tell_taken(const struct ez_message *message)
 {
+	const struct ez_item *item = message->internal[0];
 	struct ez_channel *channel = item->tap->channel;
 
 	pthread_mutex_lock(&channel->lock);
@@ -51,11 +52,12 @@ static __attribute__((noinline, cold)) void tell_taken(const struct ez_item *ite
 	pthread_mutex_unlock(&channel->lock);
 }
 
+/* User code runs next; reading the pickle was not its work. */
 static inline void give(struct ez_item *item, struct ez_message *ret_message)
 {
-	if (ez_probe_enabled(EZ_PROBE_callback_begin))
-		tell_taken(item);
 	ez_message_fill(ret_message, item);
+	if (ez_probe_enabled(EZ_PROBE_callback_begin))
+		tell_taken(ret_message);
 }
 
 int ez_receive(struct ez_subscriber *subscriber, int64_t timeout_ns, struct ez_message *ret_message)
@@ -68,9 +70,10 @@ int ez_receive(struct ez_subscriber *subscriber, int64_t timeout_ns, struct ez_m
 	if (subscriber->callback)
 		return -EINVAL;
 	err = take(subscriber, timeout_ns, &item);
-	if (!err)
-		give(item, ret_message);
-	return err;
+	if (err)
+		return err;
+	give(item, ret_message);
+	return 0;
 }
 
 void ez_message_release(struct ez_message *message)
