@@ -55,6 +55,11 @@ class Node(Child):
         if self.line() != "ready":
             raise RuntimeError(f"{build} {role} is not ready")
 
+    def pin(self, cpu):
+        """All its threads to one CPU."""
+        for thread in os.listdir(f"/proc/{self.pid}/task"):
+            os.sched_setaffinity(int(thread), {cpu})
+
     def run(self, messages):
         self.process.stdin.write(f"{messages}\n")
         self.process.stdin.flush()
