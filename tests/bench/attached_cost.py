@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a message costs more while somebody is attached: ezprof-bpf, and a bpftrace script that counts
-and pairs as much. Local transport, publisher and subscriber in one thread; the three states take turns.
+and pairs as much. Local transport, publisher and subscriber in one thread, whose CPU time is taken; the three
+states take turns.
 """
 import os
 import statistics
