@@ -32,6 +32,8 @@ static const struct number {
 	}
 	NUMBER("profile-deadline-ms", profile_deadline_ms, 1000, 1, 3600000,
 	       "How long a PROFILE waits for answers (1000)"),
+	NUMBER("departure-delay-ms", departure_delay_ms, 1000, 0, 3600000,
+	       "When subscribers hear that a publisher left (1000)"),
 	NUMBER("request-timeout-ms", request_timeout_ms, 30000, 10, 3600000,
 	       "Drop a client whose request isn't complete by then (30000)"),
 	NUMBER("max-clients", clients_max, 65536, 1, 1 << 24, "Connections at a time (65536)"),

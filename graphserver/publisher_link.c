@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "departure.h"
 #include "fd.h"
 #include "request.h"
 #include "subscriber_link.h"
@@ -117,10 +118,8 @@ static void gone(struct ezprof_conn *conn)
 	if (publisher->registered) {
 		DL_DELETE(server->publishers, publisher);
 		DL_DELETE2(publisher->topic->publishers, publisher, topic_prev, topic_next);
-		/* A subscriber that is listed a dead publisher may go deaf when it asks for a
-		 * channel. */
 		if (!server->stopping)
-			ezprof_update_downstream(server, publisher->topic, NULL);
+			ezprof_departure_of(server, publisher->topic);
 	}
 	ezprof_owed_drop(&publisher->syncs);
 	ezprof_respondent_gone(&publisher->respondent);

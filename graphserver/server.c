@@ -8,6 +8,7 @@
 #include <uuid/uuid.h>
 
 #include "conn.h"
+#include "departure.h"
 #include "dispatch.h"
 #include "fd.h"
 #include "shm_store.h"
@@ -162,6 +163,7 @@ void ezprof_server_free(struct ezprof_server *server)
 		ezprof_conn_close(server->conns);
 	if (server->reaper)
 		reap(-1, 0, server);
+	ezprof_departures_drop(server);
 	ezprof_shm_store_free(server->shm);
 	ezprof_graph_clear(&server->graph);
 	event_free_if(server->accepting);

@@ -20,6 +20,7 @@ struct event_base;
 struct ezprof_channel;
 struct ezprof_conn;
 struct ezprof_control;
+struct ezprof_departure;
 struct ezprof_publisher;
 struct ezprof_session;
 struct ezprof_shm_store;
@@ -29,6 +30,7 @@ struct ezprof_config {
 	const char *version; /* what the greeting says */
 	uint64_t profile_deadline_ms;
 	uint64_t update_timeout_ms;  /* how long a request waits for a subscriber's confirmation */
+	uint64_t departure_delay_ms; /* until subscribers hear that a publisher left */
 	uint64_t request_timeout_ms; /* a request must be complete by then */
 	uint64_t clients_max;
 	uint64_t edges_max;
@@ -63,6 +65,8 @@ struct ezprof_server {
 	struct ezprof_channel *channels;
 	struct ezprof_control *agents;
 	struct ezprof_session *sessions;
+	struct ezprof_departure *departures;
+	uint64_t changes;  /* departures so far */
 	uint64_t next_seq; /* of publishers and subscribers */
 	uint64_t next_owner;
 	bool stopping;

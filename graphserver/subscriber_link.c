@@ -94,6 +94,7 @@ static void send_update(struct ezprof_subscriber *subscriber,
 		ez_buffer_append(out, upstream.publishers[i]->id, id_bytes);
 	}
 	free(upstream.publishers);
+	subscriber->aware_of = subscriber->conn->server->changes;
 	ezprof_owed_sent(&subscriber->updates, confirmation);
 	ezprof_conn_flush(subscriber->conn);
 }
@@ -105,6 +106,8 @@ static void add_subscribers(struct ezprof_topic *topic, void *arg)
 
 	DL_FOREACH(topic->subscribers, subscriber)
 	{
+		if (told->unaware_of && subscriber->aware_of >= told->unaware_of)
+			continue;
 		if (told->n == told->capacity) {
 			size_t capacity = told->capacity ? 2 * told->capacity : 16;
 			void *grown = realloc(told->subscribers, capacity * sizeof(void *));

@@ -13,7 +13,8 @@
 struct ezprof_subscriber {
 	struct ezprof_conn *conn;
 	struct ezprof_topic *topic;
-	uint64_t seq; /* order of registration */
+	uint64_t seq;	   /* order of registration */
+	uint64_t aware_of; /* the server's changes when it was told last */
 	struct ezprof_owed updates;
 	struct ezprof_confirmation *creating;  /* its own first UPDATE */
 	struct ezprof_subscriber *prev, *next; /* of the topic */
@@ -30,6 +31,7 @@ struct ezprof_told {
 	struct ezprof_server *server;
 	struct ezprof_subscriber **subscribers;
 	size_t n, capacity;
+	uint64_t unaware_of; /* only subscribers that weren't told since this change; 0 = all */
 	bool failed;
 };
 

@@ -156,7 +156,7 @@ def main():
     failed, count = 0, 0
     for path in captures():
         count += 1
-        with Server() as server:
+        with Server("--departure-delay-ms", "0") as server:
             replay = Replay(path, server)
             try:
                 replay.play()

@@ -51,7 +51,7 @@ def graph_of(server):
 
 
 def test_subscriber_and_publisher():
-    with Server() as server:
+    with Server("--departure-delay-ms", "0") as server:
         first = server.publisher("A")
         subscriber = server.subscriber("B")
         assert subscriber.publishers == []
@@ -77,6 +77,26 @@ def test_subscriber_and_publisher():
         assert subscriber.is_silent()
         server.connect("A", "B", DISCONNECT)
         assert subscriber.read_update() == []
+
+
+def test_departures():
+    """Told after a moment, and not twice; a graph that ends as a whole isn't told at all."""
+    with Server("--departure-delay-ms", "400") as server:
+        subscriber, other = server.subscriber("T"), server.subscriber("U")
+        first, second = server.publisher_into("T", subscriber), server.publisher_into("T", subscriber)
+        first.close()
+        assert subscriber.is_silent(0.2)
+        assert subscriber.read_update() == [second.id]
+        subscriber.confirm()
+        # One that joins meanwhile tells it already.
+        second.close()
+        eventually(lambda: not channel_opens(server, second.id))
+        third = server.publisher_into("T", subscriber)
+        assert subscriber.publishers == [third.id]
+        assert subscriber.is_silent(0.8)
+        third.close()
+        subscriber.close()
+        assert other.is_silent(0.8)
 
 
 def test_update_goes_downstream_only():

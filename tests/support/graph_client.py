@@ -151,6 +151,17 @@ class Server:
             link.send(PROFILE_DATA, string(json.dumps({"type": "hello", "program": "test", "pid": 4242})))
         return link
 
+    def publisher_into(self, topic, subscriber):
+        """A publisher whose COMPLETE waits for this subscriber's confirmation."""
+        link = self.link()
+        link.send(PUBLISH, string(topic))
+        link.id = link.read_str().decode()
+        link.send(string("127.0.0.1:1"))
+        subscriber.publishers = subscriber.read_update()
+        subscriber.confirm()
+        link.expect(COMPLETE)
+        return link
+
     def subscriber(self, topic):
         link = self.link()
         link.send(SUBSCRIBE, string(topic))
