@@ -4,29 +4,16 @@
 Every message is counted, on both sides and in the profile, over shm and tcp, bytes and numpy arrays.
 """
 import json
-import os
-import subprocess
 import sys
 import time
 
 from graph_client import Server
 from require import require
-from runtime_peer import Peer
+from runtime_peer import EzmsgPeer, Peer
 
 COUNT = 1007
 BYTES, ELEMENTS = 321, 100
 ARRAY_SUM = ELEMENTS * (ELEMENTS - 1) // 2
-
-
-class EzmsgPeer(Peer):
-    """The same commands, obeyed by the real ezmsg."""
-
-    def __init__(self, address):
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ezmsg_peer.py")
-        env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        self.process = subprocess.Popen([os.environ["EZPROF_INTEROP_PYTHON"], script, address],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
-        self.expect("ready")
 
 
 def sent_and_sum(kind):

@@ -6,6 +6,7 @@
  *   unsub I                        ok
  *   pub TOPIC BUFFERS [FLAG [BYTES]]  ok     (FLAG tcp, else ignored; BYTES: of a buffer)
  *   send COUNT BYTES               sent COUNT
+ *   try BYTES MS                   sent 1     (or an error after so long)
  *   raw HEX[,HEX...]               sent 1      (buffers as they are, the pickle first)
  *   array COUNT ELEMENTS           sent COUNT  (float32: 0, 1, 2 ...)
  *   recv COUNT [I]                 got COUNT BYTES VIA
@@ -96,6 +97,16 @@ static void do_send(struct peer *peer, unsigned int count, unsigned int bytes)
 		err = ez_publish_bytes(peer->publisher, content, bytes, PATIENCE_NS);
 	free(content);
 	say_sent(err, count);
+}
+
+static void do_try(struct peer *peer, unsigned int bytes, unsigned int ms)
+{
+	char *content = calloc(1, bytes + 1);
+
+	say_sent(content ? ez_publish_bytes(peer->publisher, content, bytes, ms * INT64_C(1000000))
+			 : -ENOMEM,
+		 1);
+	free(content);
 }
 
 static void do_array(struct peer *peer, unsigned int count, unsigned int elements)
@@ -225,6 +236,8 @@ static void obey(struct peer *peer, char *line)
 	if (obey_names(peer, line)) {
 	} else if (sscanf(line, "send %u %u", &a, &b) == 2) {
 		do_send(peer, a, b);
+	} else if (sscanf(line, "try %u %u", &a, &b) == 2) {
+		do_try(peer, a, b);
 	} else if (sscanf(line, "array %u %u", &a, &b) == 2) {
 		do_array(peer, a, b);
 	} else if (sscanf(line, "recv %u %u", &a, &b) >= 1 && b < peer->num_subscribers) {

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""A process with libezmsg that obeys (tests/runtime/runtime_peer.c), as a context manager."""
+"""Processes that obey (tests/runtime/runtime_peer.c says what), as context managers."""
 import os
 import subprocess
 
 
 class Peer:
-    def __init__(self, address, env=None):
+    """One with libezmsg."""
+
+    def __init__(self, address, env=None, wrapper=()):
         program = os.path.join(os.environ["EZPROF_TEST_BIN_DIR"], "runtime_peer")
-        self.process = subprocess.Popen([program, address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env={**os.environ, **(env or {})})
+        self.start([*wrapper, program, address], {**os.environ, **(env or {})})
+
+    def start(self, command, env):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
         self.expect("ready")
 
     def __enter__(self):
@@ -41,3 +45,12 @@ class Peer:
     def kill(self):
         self.process.kill()
         self.process.communicate()
+
+
+class EzmsgPeer(Peer):
+    """One with the real ezmsg (tests/interop/ezmsg_peer.py); require("interop") comes first."""
+
+    def __init__(self, address, wrapper=()):  # pylint: disable=super-init-not-called
+        script = os.path.join(os.environ["EZPROF_SOURCE_DIR"], "tests/interop/ezmsg_peer.py")
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        self.start([*wrapper, os.environ["EZPROF_INTEROP_PYTHON"], script, address], env)

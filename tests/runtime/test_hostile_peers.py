@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: MIT
+"""Publishers and channels that break the rules, or speak another release's dialect, against the runtime."""
+import secrets
+import socket
+import sys
+import time
+import traceback
+
+from graph_client import (CHANNEL, COMPLETE, PUBLISH, RX_ACK, SHM_OK, TX_SHM, TX_TCP, WAIT_S, Closed, Link, Server,
+                          string, u64)
+from runtime_peer import Peer
+
+SHM_ATTACH_FAILED, ELIDE_OK, AXIS_RESEND = 0x14, 0x29, 0x2A
+NUM_BUFFERS = 4
+
+
+def pickled(content):
+    """A pickle of bytes."""
+    return b"\x80\x05B" + len(content).to_bytes(4, "little") + content + b"."
+
+
+def marshalled(number, content=b"abc"):
+    payload = pickled(content)
+    return b"EZ" + u64(number) + u64(1) + u64(len(payload)) + payload
+
+
+class Stream(Link):
+    """A connection without a greeting."""
+
+    def __init__(self, connected):  # pylint: disable=super-init-not-called
+        self.socket = connected
+        self.socket.settimeout(WAIT_S)
+
+
+class FakePublisher:
+    """Registered at the server; channels of ours connect to it, and it may misbehave."""
+
+    def __init__(self, server, topic="T", listening=True):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener.settimeout(WAIT_S)
+        address = "127.0.0.1:%d" % self.listener.getsockname()[1]
+        if not listening:
+            self.listener.close()
+        self.graph = Link(server.address)
+        self.graph.send(PUBLISH, string(topic))
+        self.id = self.graph.read_str()
+        self.graph.send(string(address))
+        self.segment = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+        self.graph.close()
+        if self.segment:
+            self.segment.close()
+
+    def make_segment(self, server, num_buffers=NUM_BUFFERS, buf_size=1024):
+        """Real shared memory, from the server; its name."""
+        self.segment = Link(server.address)
+        self.segment.send(0x0F, u64(num_buffers), u64(buf_size))
+        self.segment.expect(COMPLETE)
+        return self.segment.read_str().decode()
+
+    def accept(self, names=("T", "psm_00000000"), num_buffers=NUM_BUFFERS):
+        """The handshake. Returns the link, and what the channel said of the segment."""
+        link = Stream(self.listener.accept()[0])
+        link.expect(CHANNEL)
+        link.read_str()
+        link.send(b"".join(string(name) for name in names))
+        answer = link.read_u8()
+        link.read_u64()
+        link.send(COMPLETE, u64(num_buffers))
+        return link, answer
+
+
+def write_slot(name, number, data, buf_size=1024):
+    stride = buf_size + 16 * NUM_BUFFERS
+    with open("/dev/shm/" + name, "r+b") as file:
+        file.seek(number % NUM_BUFFERS * stride + 16)
+        file.write(data)
+
+
+def expect_ack(link, number):
+    link.expect(RX_ACK)
+    assert link.read_u64() == number
+
+
+def subscribe_to(server, peer, publisher, **handshake):
+    peer.send("sub T")
+    link, answer = publisher.accept(**handshake)
+    peer.expect("ok")
+    return link, answer
+
+
+def tcp(link, number, content=b"abc"):
+    data = marshalled(number, content)
+    link.send(TX_TCP, u64(number), u64(len(data)), data)
+
+
+# ---- publishers ----
+
+def broken_frames(server, peer):
+    """Each ends this link, and no other."""
+    whole = marshalled(7)
+    frames = (
+        bytes([TX_TCP]) + u64(0) + u64(1 << 63),
+        bytes([TX_TCP]) + u64(0) + u64(0),
+        bytes([TX_TCP]) + u64(0) + u64(len(whole)) + whole,  # the header says 7
+        bytes([TX_TCP]) + u64(0) + u64(30) + b"EZ" + u64(0) + u64(1 << 62) + bytes(12),
+        bytes([TX_TCP]) + u64(0) + u64(30) + b"EZ" + u64(0) + u64(1) + u64(1 << 63) + bytes(4),
+        bytes([TX_SHM]) + u64(0) + u64(1 << 63),
+        b"\xee" + u64(0) + u64(0),
+    )
+    with FakePublisher(server) as good:
+        link, _ = subscribe_to(server, peer, good)
+        for frame in frames:
+            with FakePublisher(server) as bad:
+                bad_link, _ = bad.accept()
+                bad_link.send(frame)
+                bad_link.expect_closed()
+        tcp(link, 0)
+        peer.tell("recv 1", "got 1")
+        expect_ack(link, 0)
+
+
+def stale_and_unknown_segments(server, peer):
+    """What can't be read is acknowledged and lost; the next message is not."""
+    with FakePublisher(server) as publisher:
+        name = publisher.make_segment(server)
+        link, answer = subscribe_to(server, peer, publisher, names=("T", name))
+        assert answer == SHM_OK, answer
+        link.send(TX_SHM, u64(0), string(name))  # nothing there
+        expect_ack(link, 0)
+        write_slot(name, 1, marshalled(5))
+        link.send(TX_SHM, u64(1), string(name))  # another message
+        expect_ack(link, 1)
+        write_slot(name, 2, b"EZ" + u64(2) + u64(1) + u64(1 << 40))
+        link.send(TX_SHM, u64(2), string(name))  # longer than the slot
+        expect_ack(link, 2)
+        link.send(TX_SHM, u64(3), string("psm_" + secrets.token_hex(4)))
+        expect_ack(link, 3)
+        for bad in ("../../etc/passwd", "", "."):
+            link.send(TX_SHM, u64(3), string(bad))
+            expect_ack(link, 3)
+        write_slot(name, 4, marshalled(4))
+        link.send(TX_SHM, u64(4), string(name))
+        peer.tell("recv 1", "got 1 37 shm")
+        expect_ack(link, 4)
+
+
+def odd_segments(server, peer):
+    """A segment whose header is nonsense is as good as none: TCP is asked for."""
+    with FakePublisher(server) as publisher:
+        subscribe_to(server, peer, publisher)
+    for header in (u64(0) + u64(0), u64(1 << 40) + u64(1 << 40), u64(4) + u64(8), u64(4) + u64(1 << 20), b""):
+        with FakePublisher(server) as publisher:
+            name = publisher.make_segment(server)
+            with open("/dev/shm/" + name, "r+b") as file:
+                if header:
+                    file.write(header)
+                else:
+                    file.truncate(3)
+            _, answer = publisher.accept(names=("T", name))
+            assert answer == SHM_ATTACH_FAILED, (header, answer)
+
+
+def handshakes(server, peer):
+    """A number of buffers that can't be ends the link; the subscriber comes up all the same."""
+    with FakePublisher(server) as none, FakePublisher(server) as many, FakePublisher(server) as good:
+        peer.send("sub T")
+        bad = [none.accept(num_buffers=0)[0], many.accept(num_buffers=1 << 63)[0]]
+        link, _ = good.accept()
+        peer.expect("ok")
+        for broken in bad:
+            broken.expect_closed()
+        tcp(link, 0)
+        peer.tell("recv 1", "got 1 37 tcp")
+
+
+def unreachable(server, peer):
+    """A publisher that refuses, one that is silent: skipped, and not for ever."""
+    with FakePublisher(server, listening=False), FakePublisher(server) as silent, FakePublisher(server) as good:
+        peer.send("sub T")
+        quiet = silent.listener.accept()[0]
+        link, _ = good.accept()
+        start = time.monotonic()
+        peer.expect("ok")
+        assert time.monotonic() - start < 9
+        tcp(link, 0)
+        peer.tell("recv 1", "got 1")
+        quiet.close()
+
+
+def old_handshake(server, peer):
+    """Pull request 206 names its segment and no topic."""
+    with FakePublisher(server) as publisher:
+        name = publisher.make_segment(server)
+        link, answer = subscribe_to(server, peer, publisher, names=(name,))
+        assert answer == SHM_OK, answer
+        write_slot(name, 0, marshalled(0))
+        link.send(TX_SHM, u64(0), string(name))
+        peer.tell("recv 1", "got 1 37 shm")
+        expect_ack(link, 0)
+
+
+def repeated_ids(server, peer):
+    """A publisher whose broadcast failed half-way sends the same id again."""
+    with FakePublisher(server) as publisher:
+        link, _ = subscribe_to(server, peer, publisher)
+        tcp(link, 0)
+        tcp(link, 0)
+        tcp(link, 1)
+        peer.tell("recv 3", "got 3")
+        for number in (0, 0, 1):
+            expect_ack(link, number)
+
+
+def byte_by_byte(server, peer):
+    with FakePublisher(server) as publisher:
+        link, _ = subscribe_to(server, peer, publisher)
+        data = marshalled(0)
+        for byte in bytes([TX_TCP]) + u64(0) + u64(len(data)) + data:
+            link.send(byte)
+        peer.tell("recv 1", "got 1")
+        expect_ack(link, 0)
+
+
+# ---- channels ----
+
+class FakeChannel(Stream):
+    """Connected to a publisher of ours, after the handshake."""
+
+    def __init__(self, server, publisher_id, answer=SHM_OK, pid=1):
+        self.graph = Link(server.address)
+        self.graph.send(CHANNEL, string(publisher_id))
+        self.graph.expect(COMPLETE)
+        number = self.graph.read_str()
+        host, port = self.graph.read_str().decode().rsplit(":", 1)
+        super().__init__(socket.create_connection((host, int(port))))
+        self.send(CHANNEL, string(number))
+        assert self.read_str() == b"T"
+        self.segment = self.read_str()
+        if answer is None:
+            return
+        self.send(answer, u64(pid))
+        self.expect(COMPLETE)
+        self.num_buffers = self.read_u64()
+
+    def close(self):
+        super().close()
+        self.graph.close()
+
+    def expect_shm(self, number):
+        self.expect(TX_SHM)
+        assert self.read_u64() == number
+        assert self.read_str() == self.segment
+
+    def expect_tcp(self, number):
+        self.expect(TX_TCP)
+        assert self.read_u64() == number
+        return self.read_str()
+
+    def ack(self, number):
+        self.send(RX_ACK, u64(number))
+
+
+def publish(server, peer, options=""):
+    """Our publisher's id: a subscriber of our own is told it."""
+    peer.tell(f"pub T 2 {options}")
+    with Link(server.address) as subscriber:
+        subscriber.send(2, string("T"))
+        subscriber.read_str()
+        (publisher_id,) = subscriber.read_update()
+        subscriber.confirm()
+        subscriber.expect(COMPLETE)
+    return publisher_id
+
+
+def odd_channels(server, peer):
+    """Garbage ends that link; who says nothing more is left in peace, and holds nobody up."""
+    publisher_id = publish(server, peer)
+    silent = FakeChannel(server, publisher_id, answer=None)
+    good = FakeChannel(server, publisher_id)
+    for first in (b"\x00", b"\xff" * 64, bytes([CHANNEL]) + u64(1 << 63), bytes([CHANNEL]) + string("no id")):
+        bad = Stream(socket.create_connection(silent.socket.getpeername()))
+        bad.send(first)
+        bad.expect_closed()
+    peer.tell("try 1 5000", "sent 1")
+    good.expect_shm(0)
+    good.ack(0)
+    silent.expect_closed()
+
+
+def odd_acknowledgements(server, peer):
+    """Unknown, repeated and future ones free nothing; unknown bytes are skipped singly."""
+    channel = FakeChannel(server, publish(server, peer))
+    assert channel.num_buffers == 2
+    channel.send(ELIDE_OK)
+    peer.tell("send 2 1", "sent 2")
+    for number in (2, 4, (1 << 64) - 1, 1 << 63):
+        channel.ack(number)
+    channel.send(AXIS_RESEND, 0xEE)
+    peer.tell("try 1 200", "error -110")
+    channel.ack(0)
+    channel.ack(0)
+    peer.tell("try 1 5000", "sent 1")
+    channel.ack(0)  # message 2 is in that buffer now
+    peer.tell("try 1 200", "error -110")
+    channel.ack(1)
+    channel.send(AXIS_RESEND)
+    channel.ack(2)
+    peer.tell("send 2 1", "sent 2")
+    for number in range(5):
+        channel.expect_shm(number)
+    channel.close()
+
+
+def attach_failed(server, peer):
+    """A channel without shared memory is served by TCP, beside one that has it."""
+    publisher_id = publish(server, peer)
+    without = FakeChannel(server, publisher_id, SHM_ATTACH_FAILED)
+    having = FakeChannel(server, publisher_id)
+    peer.tell("send 1 3", "sent 1")
+    having.expect_shm(0)
+    assert without.expect_tcp(0)[:2] == b"EZ"
+    without.close()
+    having.close()
+
+
+def same_pid(server, peer):
+    """An equal process id alone doesn't make it the same process: messages travel."""
+    channel = FakeChannel(server, publish(server, peer), SHM_OK, peer.process.pid)
+    peer.tell("send 1 3", "sent 1")
+    channel.expect_shm(0)
+    channel.close()
+
+
+def slow_reader(server, peer):
+    """A full socket holds the publisher up, until its reader reads on or leaves."""
+    publisher_id = publish(server, peer, "tcp")
+    channel, other = FakeChannel(server, publisher_id), FakeChannel(server, publisher_id)
+    peer.send("send 2 20000000")
+    assert len(channel.expect_tcp(0)) > 20000000
+    channel.ack(0)
+    other.close()
+    channel.expect_tcp(1)
+    peer.expect("sent 2")
+    channel.close()
+
+
+def lost_lease(server, peer):
+    """EZ_LEASE_TIMEOUT_MS: a buffer that is never given back is taken back."""
+    channel = FakeChannel(server, publish(server, peer))
+    peer.tell("send 2 1", "sent 2")
+    start = time.monotonic()
+    peer.tell("send 2 1", "sent 2")
+    assert time.monotonic() - start >= 0.29
+    for number in range(4):
+        channel.expect_shm(number)
+    channel.close()
+
+
+CASES = ((broken_frames, {}), (stale_and_unknown_segments, {}), (odd_segments, {}), (handshakes, {}),
+         (unreachable, {}), (old_handshake, {}), (repeated_ids, {}), (byte_by_byte, {}), (odd_channels, {}),
+         (odd_acknowledgements, {}), (attach_failed, {}), (same_pid, {}), (slow_reader, {}),
+         (lost_lease, {"EZ_LEASE_TIMEOUT_MS": "150"}))
+
+
+def main():
+    failed = 0
+    for case, env in CASES:
+        with Server() as server, Peer(server.address, env) as peer:
+            try:
+                case(server, peer)
+                peer.quit()
+                print(f"{case.__name__}: as it should be")
+            except (AssertionError, Closed, OSError):
+                failed += 1
+                print(f"{case.__name__}:\n{traceback.format_exc()}")
+    return 1 if failed else 0
+
+
+sys.exit(main())
