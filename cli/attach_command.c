@@ -12,9 +12,14 @@
 #define PROGRAM "ezprof-bpf attach"
 #define ENDPOINTS_MAX 16384
 
-enum { KEY_ONCE = 256, KEY_MAX_ENDPOINTS, KEY_PROBES };
+enum { KEY_ONCE = 256, KEY_MAX_ENDPOINTS, KEY_PROBES, KEY_CHILDREN, KEY_GRAPH, KEY_ALL };
 
 static const struct argp_option option_table[] = {
+	{"children", KEY_CHILDREN, NULL, 0,
+	 "their descendants as well, those of now and those to come", 0},
+	{"graph", KEY_GRAPH, "HOST:PORT", 0,
+	 "every process of this machine that uses this graph server, also those to come", 0},
+	{"all", KEY_ALL, NULL, 0, "every process with ezprof probes, also those to come", 0},
 	{"once", KEY_ONCE, NULL, 0, "print one document after one window, then leave", 0},
 	{"window", 'w', "SECONDS", 0, "window of --once: 0.15 to 16, default 2.0", 0},
 	{"duration", 'd', "SECONDS", 0, "leave after so long; default: on SIGINT or SIGTERM", 0},
@@ -31,6 +36,8 @@ static const char doc[] =
 	"\nExamples:\n"
 	"  sudo ezprof-bpf attach 4242 4243\n"
 	"  sudo ezprof-bpf attach 4242 --once --window 0.5\n"
+	"  sudo ezprof-bpf attach --children 4242\n"
+	"  sudo ezprof-bpf attach --graph 127.0.0.1:25978\n"
 	"\v"
 	"Exit status: 0; 1 failure; 2 usage; 4 nothing to measure; 5 something was lost or some "
 	"processes failed; 77 not permitted.";
@@ -77,6 +84,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		ezprof_option_address(PROGRAM, "--address", argument, &address);
 		o->address = argument;
 		return 0;
+	case KEY_CHILDREN:
+		o->children = true;
+		return 0;
+	case KEY_GRAPH:
+		ezprof_option_address(PROGRAM, "--graph", argument, &address);
+		o->graph = argument;
+		return 0;
+	case KEY_ALL:
+		o->all = true;
+		return 0;
 	case KEY_MAX_ENDPOINTS:
 		o->endpoints_max = (uint32_t)ezprof_option_count(PROGRAM, "--max-endpoints",
 								 argument, ENDPOINTS_MAX);
@@ -87,7 +104,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return add_pid(o, argument);
 	case ARGP_KEY_NO_ARGS:
-		fprintf(stderr, "%s: which processes? Give their ids\n", PROGRAM);
+		if ((o->all || o->graph) && !o->children)
+			return 0;
+		fprintf(stderr, "%s: which processes? Give their ids, or --graph or --all\n",
+			PROGRAM);
 		exit(EZPROF_EXIT_USAGE);
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -96,7 +116,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 int ezprof_attach_main(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "PID...", doc,
+	static const struct argp argp = {option_table, parse_option, "[PID...]", doc,
 					 NULL,	       NULL,	     NULL};
 	struct ezprof_attach_options o = {.window_s = EZ_WINDOW_DEFAULT_S};
 	int status = EZPROF_EXIT_USAGE;

@@ -3,6 +3,7 @@
 #include "agent.h"
 #include "agent_socket.h"
 #include "clock.h"
+#include "discovery.h"
 #include "exit_status.h"
 #include "graph_set.h"
 #include "measurement.h"
@@ -27,6 +28,7 @@
 struct attach {
 	const struct ezprof_attach_options *options;
 	struct ezprof_measurement *measurement;
+	struct ezprof_discovery *discovery;
 	struct ezprof_graph_set *graphs;
 	struct ezprof_agent *agent;
 	struct ezprof_refusal refusal; /* of the last process that was refused */
@@ -85,8 +87,11 @@ static void add_processes(struct attach *a)
 
 		memset(&refusal, 0, sizeof(refusal));
 		err = ezprof_measurement_add(a->measurement, pid, &refusal, sentence);
-		if (!err || err == -EEXIST)
+		/* With --children it need not have probes itself. */
+		if (!err || err == -EEXIST || (err == -ENOENT && a->options->children)) {
+			ezprof_discovery_name(a->discovery, pid);
 			continue;
+		}
 		a->failed++;
 		if (err == -ENOMEM)
 			strcpy(sentence, "no memory");
@@ -108,18 +113,67 @@ static void link_failed(void *context, const struct ezprof_target *target, int e
 	say("process %d: %s", (int)target->process->pid, sentence);
 }
 
+static void joined(void *context, struct ezprof_target *target)
+{
+	(void)context;
+	(void)target;
+}
+
+/* Who is there besides the named ones. */
+static int discover(struct attach *a)
+{
+	const struct ezprof_discovery_options options = {.children = a->options->children,
+							 .all = a->options->all,
+							 .graph = a->options->graph,
+							 .joined = joined,
+							 .say = say_line,
+							 .context = a};
+	struct ezprof_refusal refusal = {0};
+
+	a->discovery = ezprof_discovery_new(a->measurement, &options);
+	if (!a->discovery)
+		return -ENOMEM;
+	add_processes(a);
+	ezprof_discovery_look(a->discovery, &refusal);
+	/* Somewhere there is always a process that nobody may look into. */
+	if (refusal.missing && !a->refused) {
+		a->refused = true;
+		a->refusal = refusal;
+	}
+	return 0;
+}
+
+/* Is there, or may there come, anything to measure? */
+static bool is_worth_starting(const struct attach *a)
+{
+	if (a->measurement->target_count)
+		return true;
+	return !a->options->once && !a->refused && !a->failed &&
+	       ezprof_discovery_goes_on(a->discovery);
+}
+
 static int nothing_left(const struct attach *a)
 {
 	if (a->refused && a->refusal.what[0])
 		return not_permitted(&a->refusal);
-	say("nothing to measure");
+	if (a->options->graph)
+		say("nothing to measure: no process with probes uses the graph server %s",
+		    a->options->graph);
+	else if (a->options->all || a->options->children)
+		say("nothing to measure: no process with probes was found");
+	else
+		say("nothing to measure");
 	return EZPROF_EXIT_NOTHING;
 }
 
 static int start(struct attach *a)
 {
 	const struct ezprof_measurement_options options = {
-		.endpoints_max = a->options->endpoints_max, .failed = link_failed, .context = a};
+		.endpoints_max = a->options->endpoints_max,
+		.shared = a->options->children || a->options->all || a->options->graph,
+		.run_stats = a->options->once,
+		.failed = link_failed,
+		.context = a};
 	struct ezprof_refusal refusal = {0};
 	int err = ezprof_measurement_new(&a->measurement);
 
@@ -127,8 +181,11 @@ static int start(struct attach *a)
 		say("cannot start: %s", strerror(-err));
 		return EZPROF_EXIT_FAILURE;
 	}
-	add_processes(a);
-	if (a->measurement->target_count == 0)
+	if (discover(a)) {
+		say("no memory");
+		return EZPROF_EXIT_FAILURE;
+	}
+	if (!is_worth_starting(a))
 		return nothing_left(a);
 	err = ezprof_measurement_start(a->measurement, &options, &refusal);
 	if (!err)
@@ -171,6 +228,8 @@ static void describe(const struct attach *a, const char *socket_path)
 	    m->target_count, m->target_count == 1 ? "process" : "processes",
 	    ezprof_bpf_uprobe_multi(m->bpf) ? "uprobe_multi" : "perf_event",
 	    ezprof_bpf_endpoints_max(m->bpf), ezprof_bpf_map_bytes(m->bpf) / 1024);
+	if (!m->target_count)
+		say("no process with probes is there yet: waiting for one");
 	if (!m->filtered)
 		say("other processes that map these files pay for the probes as well");
 	if (socket_path)
@@ -187,8 +246,10 @@ static uint64_t running_time_ns(const struct ezprof_attach_options *o)
 /* From here on without rights. */
 static int become_agent(struct attach *a)
 {
-	struct ezprof_agent_options options = {
-		.duration_ns = running_time_ns(a->options), .socket_fd = -1, .say = say_line};
+	struct ezprof_agent_options options = {.duration_ns = running_time_ns(a->options),
+					       .socket_fd = -1,
+					       .discovery = a->discovery,
+					       .say = say_line};
 	uid_t uid;
 	gid_t gid;
 	int err;
@@ -287,6 +348,7 @@ int ezprof_attach_run(const struct ezprof_attach_options *options)
 	}
 	ezprof_agent_free(a.agent);
 	ezprof_graph_set_free(a.graphs);
+	ezprof_discovery_free(a.discovery);
 	ezprof_measurement_free(a.measurement);
 	return status;
 }

@@ -18,6 +18,8 @@ struct ezprof_attach_options {
 	double duration_s;   /* 0: without end */
 	const char *address; /* NULL: what the processes say */
 	uint32_t endpoints_max;
+	bool children, all;
+	const char *graph; /* host:port; NULL: not asked for */
 };
 
 /* Returns the exit status. */

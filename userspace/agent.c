@@ -7,6 +7,7 @@
 #include "hello_json.h"
 #include "report_json.h"
 #include "snapshot.h"
+#include "text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -22,8 +23,9 @@
 #define TICK_MS 500
 #define PIDS_SHOWN 1024
 
-/* One process to watch. */
+/* One process to watch, until it ends. */
 struct watch {
+	struct watch *next;
 	struct ezprof_agent *agent;
 	struct ezprof_target *target;
 	struct event *event;
@@ -38,6 +40,7 @@ struct ezprof_agent {
 	struct ezprof_agent_socket *socket;
 	struct ezprof_graph_set *graphs;
 	struct watch *watches;
+	bool opener_gone;
 	struct ezprof_snapshot *snapshot;
 	struct ezprof_cost_meter cost;
 	bool ready;
@@ -159,6 +162,49 @@ static void update_links(struct ezprof_agent *a)
 	say(a, "ready");
 }
 
+static int watch_target(struct ezprof_agent *a, struct ezprof_target *target);
+
+static void on_joined(void *context, struct ezprof_target *target)
+{
+	struct ezprof_agent *a = context;
+	char *comm = ezprof_text_repair(target->process->comm, sizeof(target->process->comm), 0);
+
+	say(a, "process %d (%s): measured from now on", (int)target->process->pid,
+	    comm ? comm : "?");
+	free(comm);
+	watch_target(a, target);
+}
+
+/* Ended, or executed something else: nothing more is expected of it. */
+static void drop_ended_watches(struct ezprof_agent *a)
+{
+	struct watch **at = &a->watches, *watch;
+
+	while ((watch = *at)) {
+		if (watch->target->state == EZPROF_TARGET_ATTACHED) {
+			at = &watch->next;
+			continue;
+		}
+		*at = watch->next;
+		event_free(watch->event);
+		free(watch);
+	}
+}
+
+/* Whom else to measure; and is it worth going on? */
+static void discover(struct ezprof_agent *a)
+{
+	struct ezprof_measurement *m = a->measurement;
+
+	if (!a->opener_gone)
+		ezprof_discovery_look(a->options.discovery, NULL);
+	drop_ended_watches(a);
+	ezprof_measurement_forget(m);
+	if (!ezprof_measurement_alive(m) &&
+	    (a->opener_gone || !ezprof_discovery_goes_on(a->options.discovery)))
+		end_loop(a, EZPROF_END_EXITED);
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *context)
 {
 	struct ezprof_agent *a = context;
@@ -166,6 +212,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	ezprof_measurement_refresh(a->measurement);
+	discover(a);
 	ezprof_cost_meter_tick(&a->cost, a->measurement->maps);
 	update_links(a);
 }
@@ -174,16 +221,13 @@ static void on_target_exit(evutil_socket_t fd, short what, void *context)
 {
 	struct watch *watch = context;
 	struct ezprof_agent *a = watch->agent;
-	size_t alive;
 
 	(void)fd;
 	(void)what;
-	event_del(watch->event);
 	ezprof_measurement_exited(a->measurement, watch->target);
-	alive = ezprof_measurement_alive(a->measurement);
-	say(a, "process %d has exited; %zu left", (int)watch->target->process->pid, alive);
-	if (!alive)
-		end_loop(a, EZPROF_END_EXITED);
+	say(a, "process %d has exited; %zu left", (int)watch->target->process->pid,
+	    ezprof_measurement_alive(a->measurement));
+	discover(a);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *context)
@@ -219,6 +263,7 @@ static void on_opener_gone(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	event_del(a->opener);
+	a->opener_gone = true;
 	say(a, "the privileged helper is gone; what is attached stays attached");
 }
 
@@ -250,25 +295,48 @@ static int watch_signals(struct ezprof_agent *a)
 	return add_event(a, &a->signals, a->signal_fd, EV_READ | EV_PERSIST, on_signal, 0);
 }
 
+static int watch_target(struct ezprof_agent *a, struct ezprof_target *target)
+{
+	struct watch *watch = calloc(1, sizeof(*watch));
+
+	if (!watch)
+		return -ENOMEM;
+	watch->agent = a;
+	watch->target = target;
+	watch->event = event_new(a->base, target->process->pid_fd, EV_READ | EV_PERSIST,
+				 on_target_exit, watch);
+	if (!watch->event || event_add(watch->event, NULL)) {
+		free(watch);
+		return -ENOMEM;
+	}
+	watch->next = a->watches;
+	a->watches = watch;
+	return 0;
+}
+
 static int watch_targets(struct ezprof_agent *a)
 {
 	const struct ezprof_measurement *m = a->measurement;
+	const struct ezprof_discovery_options tell = {
+		.joined = on_joined, .say = say_line, .context = a};
 	size_t i;
+	int err = 0;
 
-	a->watches = calloc(m->target_count + 1, sizeof(a->watches[0]));
-	if (!a->watches)
-		return -ENOMEM;
-	for (i = 0; i < m->target_count; i++) {
-		struct watch *watch = &a->watches[i];
+	ezprof_discovery_tell(a->options.discovery, &tell);
+	for (i = 0; !err && i < m->target_count; i++)
+		err = watch_target(a, m->targets[i]);
+	return err;
+}
 
-		watch->agent = a;
-		watch->target = m->targets[i];
-		watch->event = event_new(a->base, m->targets[i]->process->pid_fd,
-					 EV_READ | EV_PERSIST, on_target_exit, watch);
-		if (!watch->event || event_add(watch->event, NULL))
-			return -ENOMEM;
+static void free_watches(struct ezprof_agent *a)
+{
+	struct watch *watch, *next;
+
+	for (watch = a->watches; watch; watch = next) {
+		next = watch->next;
+		event_free(watch->event);
+		free(watch);
 	}
-	return 0;
 }
 
 static int serve_socket(struct ezprof_agent *a)
@@ -344,14 +412,10 @@ static void free_event(struct event *event)
 
 void ezprof_agent_free(struct ezprof_agent *a)
 {
-	size_t i;
-
 	if (!a)
 		return;
 	ezprof_graph_set_unlink(a->graphs);
-	for (i = 0; a->watches && i < a->measurement->target_count; i++)
-		free_event(a->watches[i].event);
-	free(a->watches);
+	free_watches(a);
 	ezprof_agent_socket_free(a->socket);
 	free_event(a->signals);
 	free_event(a->tick);

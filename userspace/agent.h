@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "discovery.h"
 #include "graph_set.h"
 #include "measurement.h"
 #include "profile.h"
@@ -29,7 +30,8 @@ struct ezprof_agent_options {
 	uint64_t duration_ns; /* 0: without end */
 	int socket_fd;	      /* of ezprof_agent_socket_open(); -1: none */
 	char *socket_path;
-	uid_t owner; /* sees all processes over the socket, as root does */
+	struct ezprof_discovery *discovery; /* borrowed */
+	uid_t owner;			    /* sees all processes over the socket, as root does */
 	/* A line for people, without a line break. */
 	void (*say)(void *context, const char *line);
 	void *context;

@@ -4,8 +4,12 @@
 #include "snapshot.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Processes that have ended are told of for a while; so many at most. */
+#define EXITED_MAX 256u
 
 int ezprof_measurement_new(struct ezprof_measurement **ret_measurement)
 {
@@ -31,8 +35,8 @@ void ezprof_measurement_detach(struct ezprof_measurement *m)
 		for (j = 0; j < m->targets[i]->object_count; j++)
 			ezprof_links_close(&m->targets[i]->objects[j].links);
 	}
-	for (i = 0; m->shared_links && i < m->file_count; i++)
-		ezprof_links_close(&m->shared_links[i]);
+	for (i = 0; i < m->file_count; i++)
+		ezprof_links_close(&m->files[i].links);
 }
 
 void ezprof_measurement_free(struct ezprof_measurement *m)
@@ -45,7 +49,6 @@ void ezprof_measurement_free(struct ezprof_measurement *m)
 	for (i = 0; i < m->target_count; i++)
 		ezprof_target_free(m->targets[i]);
 	free(m->targets);
-	free(m->shared_links);
 	free(m->files);
 	if (m->maps)
 		ezprof_maps_close(m->maps);
@@ -70,8 +73,8 @@ static int file_number(struct ezprof_measurement *m, const struct ezprof_object 
 		if (!grown)
 			return -ENOMEM;
 		m->files = grown;
-		m->files[i].device = object->device;
-		m->files[i].inode = object->inode;
+		m->files[i] = (struct ezprof_measured_file){.device = object->device,
+							    .inode = object->inode};
 		m->file_count++;
 	}
 	*ret_number = (uint32_t)i;
@@ -88,18 +91,27 @@ static int number_files(struct ezprof_measurement *m, struct ezprof_target *targ
 	return err;
 }
 
+struct ezprof_target *ezprof_measurement_find(const struct ezprof_measurement *m, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < m->target_count; i++) {
+		if (m->targets[i]->process->pid == pid &&
+		    m->targets[i]->state == EZPROF_TARGET_ATTACHED)
+			return m->targets[i];
+	}
+	return NULL;
+}
+
 int ezprof_measurement_add(struct ezprof_measurement *m, pid_t pid,
 			   struct ezprof_refusal *ret_refusal,
 			   char ret_sentence[EZPROF_SENTENCE_BYTES])
 {
 	struct ezprof_target *target, **grown;
-	size_t i;
 	int err;
 
-	for (i = 0; i < m->target_count; i++) {
-		if (m->targets[i]->process->pid == pid)
-			return -EEXIST;
-	}
+	if (ezprof_measurement_find(m, pid))
+		return -EEXIST;
 	err = ezprof_target_open(m->opener, pid, &target, ret_refusal, ret_sentence);
 	if (err)
 		return err;
@@ -118,7 +130,8 @@ static int load(struct ezprof_measurement *m, const struct ezprof_measurement_op
 		struct ezprof_refusal *ret_refusal)
 {
 	struct ezprof_bpf_options bpf = {.endpoints_max = options->endpoints_max,
-					 .perf_event = options->perf_event};
+					 .perf_event = options->perf_event,
+					 .run_stats = options->run_stats};
 	uint64_t now_ns = ez_clock_mono_ns();
 	uint32_t buffers, endpoints;
 	size_t i;
@@ -145,12 +158,18 @@ static int link_object(struct ezprof_measurement *m, struct ezprof_target *targe
 		       struct ezprof_refusal *ret_refusal)
 {
 	struct ezprof_target_object *object = &target->objects[i];
-	struct ezprof_links *links = m->filtered ? &object->links : &m->shared_links[object->file];
+	struct ezprof_links *links = m->filtered ? &object->links : &m->files[object->file].links;
+	int err = 0;
 
-	if (links->count > 0)
+	if (object->linked)
 		return 0;
-	return ezprof_opener_link(m->opener, m->filtered ? target->process : NULL,
-				  &target->process->objects[i], object->file, links, ret_refusal);
+	if (!links->count)
+		err = ezprof_opener_link(m->opener, m->filtered ? target->process : NULL,
+					 &target->process->objects[i], object->file, links,
+					 ret_refusal);
+	object->attached_ns = ez_clock_mono_ns();
+	object->linked = !err;
+	return err;
 }
 
 static int link_target(struct ezprof_measurement *m, struct ezprof_target *target,
@@ -162,9 +181,8 @@ static int link_target(struct ezprof_measurement *m, struct ezprof_target *targe
 
 	for (i = 0; !err && i < target->object_count; i++)
 		err = link_object(m, target, i, ret_refusal);
-	target->attached_ns = ez_clock_mono_ns();
 	if (!err) {
-		ezprof_target_refresh(target, target->attached_ns);
+		ezprof_target_refresh(target, ez_clock_mono_ns());
 		err = ezprof_target_note_attach(target);
 	}
 	target->linked = !err;
@@ -211,10 +229,8 @@ int ezprof_measurement_start(struct ezprof_measurement *m,
 
 	if (err)
 		return err;
-	m->shared_links = calloc(m->file_count + 1, sizeof(m->shared_links[0]));
-	if (!m->shared_links)
-		return -ENOMEM;
-	m->filtered = m->target_count <= EZPROF_OWN_LINKS_MAX && ezprof_bpf_pid_filter(m->bpf);
+	m->filtered = !options->shared && m->target_count <= EZPROF_OWN_LINKS_MAX &&
+		      ezprof_bpf_pid_filter(m->bpf);
 	for (i = 0; i < m->target_count; i++) {
 		err = link_target(m, m->targets[i], ret_refusal);
 		if (!err)
@@ -224,7 +240,69 @@ int ezprof_measurement_start(struct ezprof_measurement *m,
 	}
 	drop_unlinked(m);
 	m->attached_ns = ez_clock_mono_ns();
-	return m->target_count ? 0 : last;
+	m->started = true;
+	return m->target_count || options->shared ? 0 : last;
+}
+
+void ezprof_measurement_remove(struct ezprof_measurement *m, struct ezprof_target *target)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < m->target_count; i++) {
+		if (m->targets[i] != target)
+			m->targets[kept++] = m->targets[i];
+	}
+	m->target_count = kept;
+	if (m->maps)
+		ezprof_maps_release(m->maps, target->process->pid);
+	ezprof_target_free(target);
+}
+
+int ezprof_measurement_attach(struct ezprof_measurement *m, struct ezprof_target *target,
+			      struct ezprof_refusal *ret_refusal,
+			      char ret_sentence[EZPROF_SENTENCE_BYTES])
+{
+	int err = link_target(m, target, ret_refusal);
+
+	if (!err)
+		return 0;
+	snprintf(ret_sentence, EZPROF_SENTENCE_BYTES, "%s", link_sentence(err));
+	ezprof_measurement_remove(m, target);
+	return err;
+}
+
+int ezprof_measurement_rescan(struct ezprof_measurement *m, struct ezprof_target *target,
+			      size_t *ret_found)
+{
+	size_t before = target->object_count, i;
+	int err = ezprof_target_rescan(m->opener, target);
+
+	if (err)
+		return err;
+	err = number_files(m, target);
+	for (i = before; !err && i < target->object_count; i++)
+		err = link_object(m, target, i, NULL);
+	if (!err && i > before) {
+		ezprof_target_refresh(target, ez_clock_mono_ns());
+		err = ezprof_target_note_attach(target);
+	}
+	*ret_found = target->object_count - before;
+	return err;
+}
+
+void ezprof_measurement_forget(struct ezprof_measurement *m)
+{
+	size_t i, kept = 0, exited = m->target_count - ezprof_measurement_alive(m);
+
+	for (i = 0; i < m->target_count; i++) {
+		if (exited > EXITED_MAX && m->targets[i]->state == EZPROF_TARGET_EXITED) {
+			ezprof_target_free(m->targets[i]);
+			exited--;
+			continue;
+		}
+		m->targets[kept++] = m->targets[i];
+	}
+	m->target_count = kept;
 }
 
 void ezprof_measurement_refresh(struct ezprof_measurement *m)
@@ -240,11 +318,16 @@ void ezprof_measurement_refresh(struct ezprof_measurement *m)
 
 void ezprof_measurement_exited(struct ezprof_measurement *m, struct ezprof_target *target)
 {
+	size_t i;
+
 	if (target->state == EZPROF_TARGET_EXITED)
 		return;
 	target->exited_ns = ez_clock_mono_ns();
 	ezprof_snapshot_keep(m, target);
 	target->state = EZPROF_TARGET_EXITED;
+	/* What it executes now may be the same file: two links would count twice. */
+	for (i = 0; i < target->object_count; i++)
+		ezprof_links_close(&target->objects[i].links);
 	ezprof_maps_release(m->maps, target->process->pid);
 }
 

@@ -26,12 +26,13 @@ struct ezprof_measurement {
 	struct ezprof_maps *maps;
 	struct ezprof_target **targets;
 	size_t target_count;
-	struct ezprof_links *shared_links; /* per file, where links aren't filtered by process */
-	struct {
+	struct ezprof_measured_file {
 		uint64_t device, inode;
-	} * files; /* number of a file = its place here */
+		struct ezprof_links links; /* shared ones, where links aren't filtered by process */
+	} * files;			   /* number of a file = its place here */
 	size_t file_count;
 	uint64_t attached_ns;
+	bool started;
 	bool filtered; /* nobody else's semaphore was raised */
 };
 
@@ -53,6 +54,8 @@ typedef void ezprof_measurement_failed(void *context, const struct ezprof_target
 struct ezprof_measurement_options {
 	uint32_t endpoints_max; /* 0: from what is found */
 	bool perf_event;	/* don't use uprobe_multi */
+	bool shared;		/* more processes may come: one link per file for all of them */
+	bool run_stats;		/* see loader.h */
 	ezprof_measurement_failed *failed;
 	void *context;
 };
@@ -60,19 +63,48 @@ struct ezprof_measurement_options {
 /*
  * Loads BPF, attaches to every target, notes what they had counted then. A target that fails is
  * told to `failed` and dropped; the others go on.
- * Errors: -ESRCH none was left; those of ezprof_bpf_load() and of the last link, with ret_refusal
- * filled where it was a refusal.
+ * Errors: -ESRCH none was left (with `shared` that is no error); those of ezprof_bpf_load() and of
+ * the last link, with ret_refusal filled where it was a refusal.
  */
 int ezprof_measurement_start(struct ezprof_measurement *measurement,
 			     const struct ezprof_measurement_options *options,
 			     struct ezprof_refusal *ret_refusal);
 
+/*
+ * Attaches to a target that was added after the start. Errors: those of its links, with the
+ * sentence that says so; then it is no target, and freed.
+ */
+int ezprof_measurement_attach(struct ezprof_measurement *measurement, struct ezprof_target *target,
+			      struct ezprof_refusal *ret_refusal,
+			      char ret_sentence[EZPROF_SENTENCE_BYTES]);
+
+/* Takes back the adding of a target that wasn't attached to, and frees it. */
+void ezprof_measurement_remove(struct ezprof_measurement *measurement,
+			       struct ezprof_target *target);
+
+/*
+ * Looks for objects that a living target has mapped since, and attaches to them. ret_found: how
+ * many. Errors: those of the opener.
+ */
+int ezprof_measurement_rescan(struct ezprof_measurement *measurement, struct ezprof_target *target,
+			      size_t *ret_found);
+
 /* Reads the registries of all living targets. */
 void ezprof_measurement_refresh(struct ezprof_measurement *measurement);
 
-/* The process has ended: keeps how its endpoints ended, and gives its slots to others. */
+/*
+ * The process has ended, or executed another program: keeps how its endpoints ended, and gives its
+ * slots to others.
+ */
 void ezprof_measurement_exited(struct ezprof_measurement *measurement,
 			       struct ezprof_target *target);
+
+/* Forgets those that ended first, where many have. Pointers to them are void. */
+void ezprof_measurement_forget(struct ezprof_measurement *measurement);
+
+/* The living target with that pid; NULL: there is none. */
+struct ezprof_target *ezprof_measurement_find(const struct ezprof_measurement *measurement,
+					      pid_t pid);
 
 /* Targets that are alive. */
 size_t ezprof_measurement_alive(const struct ezprof_measurement *measurement);

@@ -19,6 +19,7 @@
 
 #include "elf_notes.h"
 #include "loader.h"
+#include "process_status.h"
 
 struct ezprof_opener;
 
@@ -55,6 +56,7 @@ struct ezprof_process {
 	uint64_t start_time; /* field 22 of /proc/PID/stat: with the pid, who it is */
 	uid_t uid;	     /* its effective user */
 	char comm[16];
+	struct ezprof_namespaces namespaces;
 	int pid_fd;	       /* readable when the process has ended */
 	int mem_fd;	       /* /proc/PID/mem, read only; reads nothing after exec */
 	int maps_fd;	       /* /proc/PID/maps */

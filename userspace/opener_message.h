@@ -13,6 +13,7 @@
 #include "links.h"
 #include "privileges.h"
 #include "proc_process.h"
+#include "process_status.h"
 
 enum ezprof_opener_op {
 	EZPROF_OPENER_PROCESS, /* pid -> info; pid_fd, mem_fd, maps_fd */
@@ -37,7 +38,8 @@ _Static_assert((int)EZPROF_LINKS_MAX == (int)EZPROF_ELF_SITES_MAX,
 struct ezprof_opener_answer {
 	int32_t status; /* 0 or negative errno */
 	struct ezprof_proc_info info;
-	struct ezprof_refusal refusal; /* where the status is a refusal */
+	struct ezprof_namespaces namespaces; /* PROCESS */
+	struct ezprof_refusal refusal;	     /* where the status is a refusal */
 };
 
 /* Descriptors that travel with a message; received ones belong to the receiver, close-on-exec. */

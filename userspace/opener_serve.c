@@ -79,12 +79,14 @@ static int serve_process(const struct ezprof_opener_request *r, struct ezprof_op
 
 	if (err)
 		return err;
-	/* The pidfd is made from the number; the folder, still alive after that, vouches for it. */
+	/* Some is opened by the number; the folder, still alive after that, vouches for it. */
 	err = add_fd(fds, pid_fd_open(r->pid));
 	if (!err)
 		err = add_fd(fds, open_in(dir, "mem"));
 	if (!err)
 		err = add_fd(fds, open_in(dir, "maps"));
+	if (!err)
+		err = ezprof_process_namespaces(r->pid, &a->namespaces);
 	if (!err)
 		err = ezprof_proc_info(dir, &again);
 	close(dir);

@@ -166,6 +166,7 @@ static int open_process(struct ezprof_opener *opener, pid_t pid, struct ezprof_p
 	p->start_time = answer.info.start_time;
 	p->uid = answer.info.uid;
 	memcpy(p->comm, answer.info.comm, sizeof(p->comm));
+	p->namespaces = answer.namespaces;
 	p->pid_fd = fds.fds[0];
 	p->mem_fd = fds.fds[1];
 	p->maps_fd = fds.fds[2];

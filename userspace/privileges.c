@@ -110,6 +110,7 @@ static void explain_missing(const char *names, struct ezprof_refusal *r)
 	char path[200];
 
 	own_path(path, sizeof(path));
+	r->missing = true;
 	snprintf(r->why, sizeof(r->why), "%s missing", names);
 	/* With the full path: sudo doesn't see a virtual environment, or $PATH. */
 	snprintf(r->now, sizeof(r->now), "sudo %s", path);

@@ -6,6 +6,7 @@
 #define EZPROF_PRIVILEGES_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The four lines of exit code 77. For the program to print; empty strings where nothing applies. */
@@ -14,6 +15,7 @@ struct ezprof_refusal {
 	char why[240];	   /* the right that is missing */
 	char now[320];	   /* a command that fixes it now */
 	char forever[320]; /* a setting that fixes it for good */
+	bool missing;	   /* capabilities are: not the process's own doing */
 };
 
 /* What was attempted when the kernel refused. */

@@ -111,17 +111,18 @@ static bool offsets_are_its_own(pid_t pid)
 	return n > 0 && n == m && memcmp(own, children, (size_t)n) == 0;
 }
 
-int ezprof_process_namespaces(pid_t pid, pid_t *ret_ns_pid, int64_t *ret_clock_offset_ns)
+int ezprof_process_namespaces(pid_t pid, struct ezprof_namespaces *ret_namespaces)
 {
+	struct ezprof_namespaces found = {0};
 	char text[STATUS_BYTES];
 	int err = read_proc(pid, "status", text, sizeof(text));
 
 	if (!err)
-		err = ezprof_status_ns_pid(text, ret_ns_pid);
+		err = ezprof_status_ns_pid(text, &found.ns_pid);
 	if (err)
 		return err;
-	*ret_clock_offset_ns = 0;
 	if (offsets_are_its_own(pid) && read_proc(pid, "timens_offsets", text, sizeof(text)) == 0)
-		*ret_clock_offset_ns = ezprof_timens_monotonic_ns(text);
+		found.clock_offset_ns = ezprof_timens_monotonic_ns(text);
+	*ret_namespaces = found;
 	return 0;
 }

@@ -9,11 +9,14 @@
 /* The process that this thread belongs to. -ESRCH; -EPROTO. */
 int ezprof_process_of_thread(pid_t tid, pid_t *ret_pid);
 
-/*
- * Its pid in its innermost pid namespace, and its CLOCK_MONOTONIC minus that of the host, which
- * is not 0 in a time namespace. -ESRCH; -EPROTO.
- */
-int ezprof_process_namespaces(pid_t pid, pid_t *ret_ns_pid, int64_t *ret_clock_offset_ns);
+struct ezprof_namespaces {
+	pid_t ns_pid;		 /* its pid in its innermost pid namespace */
+	int64_t clock_offset_ns; /* its CLOCK_MONOTONIC minus the host's: not 0 in a time namespace
+				  */
+};
+
+/* Wants the rights of ptrace for another user's clock. -ESRCH; -EPROTO. */
+int ezprof_process_namespaces(pid_t pid, struct ezprof_namespaces *ret_namespaces);
 
 /* The last number of the line "NSpid:" in the text of /proc/PID/status. -EPROTO. Pure. */
 int ezprof_status_ns_pid(const char *status, pid_t *ret_pid);

@@ -38,7 +38,7 @@ static void fill_attach(const struct ezprof_row_maker *maker, const struct ezpro
 		loss->have_attach = true;
 		loss->at_attach = object->at_attach[index].running;
 	}
-	loss->opened_after = row->endpoint.opened_ns >= maker->target->attached_ns;
+	loss->opened_after = row->endpoint.opened_ns >= maker->object->attached_ns;
 }
 
 /* What the maps hold of the row's endpoint, folded; nothing of it in them: all 0. */
@@ -47,7 +47,7 @@ static void fold_row(const struct ezprof_row_maker *maker, struct ezprof_row *ro
 	const struct ezprof_endpoint *e = &row->endpoint;
 	struct ezprof_fold_input input = {
 		.window_ns = maker->window_ns,
-		.attached_ns = maker->target->attached_ns,
+		.attached_ns = maker->object->attached_ns,
 		.opened_ns = e->opened_ns,
 		.blocked_since_ns = e->totals.blocked_since_ns,
 	};

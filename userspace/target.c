@@ -4,6 +4,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static void say_no_probes(const struct ezprof_process *process, char *sentence)
 	free(path);
 }
 
-static int open_registry(struct ezprof_target *target, uint32_t i)
+static int open_registry(struct ezprof_target *target, size_t i)
 {
 	const struct ezprof_object *object = &target->process->objects[i];
 	struct ezprof_registry_place place = {
@@ -67,18 +68,35 @@ static int open_registry(struct ezprof_target *target, uint32_t i)
 	return target->objects[i].reader ? 0 : -ENOMEM;
 }
 
+/* Of the objects that the process has and the target doesn't. */
 static int open_registries(struct ezprof_target *target)
 {
-	uint32_t i;
+	size_t before = target->object_count, n = target->process->object_count;
+	struct ezprof_target_object *objects;
+	size_t i;
 	int err = 0;
 
-	target->objects = calloc(target->process->object_count, sizeof(target->objects[0]));
-	if (!target->objects)
+	if (before == n)
+		return 0;
+
+	objects = calloc(n, sizeof(*objects));
+	if (!objects)
 		return -ENOMEM;
-	target->object_count = target->process->object_count;
-	for (i = 0; !err && i < target->object_count; i++)
+	if (before)
+		memcpy(objects, target->objects, before * sizeof(*objects));
+	free(target->objects);
+	target->objects = objects;
+	target->object_count = n;
+	for (i = before; !err && i < n; i++)
 		err = open_registry(target, i);
 	return err;
+}
+
+int ezprof_target_rescan(struct ezprof_opener *opener, struct ezprof_target *target)
+{
+	int err = ezprof_opener_rescan(opener, target->process);
+
+	return err ? err : open_registries(target);
 }
 
 int ezprof_target_open(struct ezprof_opener *opener, pid_t pid, struct ezprof_target **ret_target,
@@ -99,9 +117,9 @@ int ezprof_target_open(struct ezprof_opener *opener, pid_t pid, struct ezprof_ta
 		err = -ENOENT;
 		goto fail;
 	}
-	err = ezprof_process_namespaces(pid, &target->ns_pid, &target->clock_offset_ns);
-	if (!err)
-		err = open_registries(target);
+	target->ns_pid = target->process->namespaces.ns_pid;
+	target->clock_offset_ns = target->process->namespaces.clock_offset_ns;
+	err = open_registries(target);
 	if (err) {
 		say_open_error(pid, err, ret_sentence);
 		goto fail;
@@ -162,7 +180,7 @@ static int note_object(struct ezprof_target_object *object)
 	const struct ezprof_endpoints *found = object->endpoints;
 	size_t i, n = 0;
 
-	if (object->read_err || !found)
+	if (object->read_err || !found || object->at_attach)
 		return 0;
 	/* By ascending index. */
 	if (found->count)
@@ -188,6 +206,18 @@ int ezprof_target_note_attach(struct ezprof_target *target)
 	for (i = 0; !err && i < target->object_count; i++)
 		err = note_object(&target->objects[i]);
 	return err;
+}
+
+bool ezprof_target_executed(const struct ezprof_target *target)
+{
+	struct pollfd end = {.fd = target->process->pid_fd, .events = POLLIN};
+	size_t i;
+
+	for (i = 0; i < target->object_count; i++) {
+		if (target->objects[i].reader && target->objects[i].read_err == -ESRCH)
+			return poll(&end, 1, 0) == 0;
+	}
+	return false;
 }
 
 size_t ezprof_target_endpoints(const struct ezprof_target *target, uint32_t *ret_buffers_max)

@@ -32,6 +32,8 @@ struct ezprof_target_object {
 	int read_err;				  /* of the newest reading */
 	struct ezprof_attach_total *at_attach;	  /* by index */
 	size_t at_attach_count;
+	bool linked;		   /* it is attached to; */
+	uint64_t attached_ns;	   /* its hits count from then on */
 	struct ezprof_links links; /* count 0: links that aren't filtered by process do it */
 };
 
@@ -40,8 +42,7 @@ struct ezprof_target {
 	pid_t ns_pid;		 /* its pid in its own pid namespace */
 	int64_t clock_offset_ns; /* its CLOCK_MONOTONIC minus the host's */
 	enum ezprof_target_state state;
-	bool linked;	      /* everything is attached */
-	uint64_t attached_ns; /* its hits count from then on */
+	bool linked; /* everything is attached */
 	uint64_t exited_ns;
 	struct ezprof_row *last_rows; /* after its end: how its endpoints ended */
 	size_t last_row_count;
@@ -59,13 +60,19 @@ int ezprof_target_open(struct ezprof_opener *opener, pid_t pid, struct ezprof_ta
 		       struct ezprof_refusal *ret_refusal,
 		       char ret_sentence[EZPROF_SENTENCE_BYTES]);
 
+/* Looks for objects that weren't there (libraries loaded later), and adds them at the end. */
+int ezprof_target_rescan(struct ezprof_opener *opener, struct ezprof_target *target);
+
+/* As of the newest reading: it runs another program than the one that was opened. */
+bool ezprof_target_executed(const struct ezprof_target *target);
+
 /* Closes what was opened, its own links too. NULL is fine. */
 void ezprof_target_free(struct ezprof_target *target);
 
 /* Reads all its registries. now_ns: CLOCK_MONOTONIC. Errors are kept per object. */
 void ezprof_target_refresh(struct ezprof_target *target, uint64_t now_ns);
 
-/* Notes the newest reading as what was there when the attach was complete. */
+/* Notes the newest reading as what was there when the attach was complete; once per object. */
 int ezprof_target_note_attach(struct ezprof_target *target);
 
 /* Open endpoints, and the largest number of buffers of one, as of the newest reading. */
