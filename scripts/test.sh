@@ -31,6 +31,10 @@ case " $* " in
 *interop* | *e2e* | *slow* | "  ") scripts/interop-venv.sh "$PWD/$build/venv-3.9.0" ;;
 esac
 
+case " $* " in
+*bpf* | *slow* | "  ") scripts/old-kernel.sh "$PWD/$build/linux-6.1" ;;
+esac
+
 # ctest doesn't show why a test was skipped: tests write it here, and it is shown in the summary.
 skips=$build/skips.txt
 : >"$skips"

@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ENDPOINTS_MAX 64
+#define ENDPOINTS_MAX 512
 #define THREADS_MAX 16
 #define CHUNK 50
 
