@@ -56,7 +56,7 @@ def jobs_of(build, pattern):
             continue
         if command[1:] and command[1].endswith(".py"):
             command = [sys.executable, *command[1:]]
-        environment["EZPROF_REQUIRE_BPF"] = "1"
+        environment |= {"EZPROF_REQUIRE_BPF": "1", "EZPROF_TEST_EMULATED": "1"}
         yield guest.Job(name, seconds * SLOWER, command, environment)
 
 
