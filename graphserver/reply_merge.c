@@ -26,7 +26,7 @@ struct merge {
 	struct entry *by_id;
 	struct json_object *agents, *errors; /* arrays, owned until they are in the document */
 	int64_t lost;
-	bool lost_known;
+	bool lost_unknown; /* of some agent; then the sum is too */
 	bool failed;
 };
 
@@ -178,13 +178,20 @@ static bool add_endpoint(struct merge *merge, struct json_object *object, bool f
 static void add_lost(struct merge *merge, struct json_object *agent)
 {
 	struct json_object *lost = ezprof_json_member(agent, "lost", json_type_int);
-	int64_t sum;
+	int64_t more = lost ? json_object_get_int64(lost) : -1;
 
-	if (!lost)
-		return;
-	if (!__builtin_add_overflow(merge->lost, json_object_get_int64(lost), &sum))
-		merge->lost = sum;
-	merge->lost_known = true;
+	if (more < 0 || __builtin_add_overflow(merge->lost, more, &merge->lost))
+		merge->lost_unknown = true;
+}
+
+static void add_agents_errors(struct merge *merge, struct json_object *errors)
+{
+	for (size_t i = 0; i < json_object_array_length(errors); i++) {
+		struct json_object *error = json_object_array_get_idx(errors, i);
+
+		if (json_object_is_type(error, json_type_object))
+			append(merge, merge->errors, json_object_get(error));
+	}
 }
 
 static void add_agent(struct merge *merge, const struct ezprof_asked *asked,
@@ -202,8 +209,8 @@ static void add_agent(struct merge *merge, const struct ezprof_asked *asked,
 		    !add_endpoint(merge, object, true))
 			complete = false;
 	}
-	for (size_t i = 0; errors && i < json_object_array_length(errors); i++)
-		append(merge, merge->errors, json_object_get(json_object_array_get_idx(errors, i)));
+	if (errors)
+		add_agents_errors(merge, errors);
 	if (agent) {
 		add_lost(merge, agent);
 		append(merge, merge->agents, json_object_get(agent));
@@ -307,7 +314,9 @@ static struct json_object *document(struct merge *merge, const struct ezprof_fan
 	put(merge, top, "time_ns", json_object_new_uint64(origin->time_ns));
 	put_double(merge, top, "time_unix_s", origin->time_unix_s);
 	put(merge, top, "agents", json_object_get(merge->agents));
-	put(merge, top, "lost", merge->lost_known ? json_object_new_int64(merge->lost) : NULL);
+	if (json_object_array_length(merge->agents) == 0)
+		merge->lost_unknown = true;
+	put(merge, top, "lost", merge->lost_unknown ? NULL : json_object_new_int64(merge->lost));
 	put(merge, top, "errors", json_object_get(merge->errors));
 	return top;
 }

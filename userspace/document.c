@@ -38,16 +38,49 @@ static bool is_document(struct json_object *document)
 	return list_of(document, "publishers") && list_of(document, "channels");
 }
 
+static bool has_lost(struct json_object *object)
+{
+	struct json_object *lost = NULL;
+
+	if (json_object_is_type(object, json_type_object))
+		json_object_object_get_ex(object, "lost", &lost);
+	return json_object_is_type(lost, json_type_int) && json_object_get_uint64(lost) > 0;
+}
+
+static bool any_has_lost(struct json_object *list)
+{
+	size_t i;
+
+	for (i = 0; list && i < json_object_array_length(list); i++) {
+		if (has_lost(json_object_array_get_idx(list, i)))
+			return true;
+	}
+	return false;
+}
+
+/* The sum may be unknown while a part of it is known. */
+static bool lost_something(struct json_object *document)
+{
+	struct json_object *channels = list_of(document, "channels");
+	size_t i;
+
+	if (has_lost(document) || any_has_lost(list_of(document, "publishers")))
+		return true;
+	for (i = 0; i < json_object_array_length(channels); i++) {
+		if (any_has_lost(list_of(json_object_array_get_idx(channels, i), "subscribers")))
+			return true;
+	}
+	return false;
+}
+
 static void judge(struct json_object *document, struct ezprof_verdict *ret_verdict)
 {
 	struct json_object *errors = list_of(document, "errors");
-	struct json_object *lost = json_object_object_get(document, "lost");
 
 	ret_verdict->endpoints = json_object_array_length(list_of(document, "publishers")) +
 				 json_object_array_length(list_of(document, "channels"));
 	ret_verdict->errors = errors ? json_object_array_length(errors) : 0;
-	ret_verdict->lost =
-		json_object_is_type(lost, json_type_int) && json_object_get_uint64(lost) > 0;
+	ret_verdict->lost = lost_something(document);
 }
 
 int ezprof_document_read(const char *text, size_t n, char **ret_pretty,

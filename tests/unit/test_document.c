@@ -44,6 +44,15 @@ static void test_read(void **state)
 			 0);
 	assert_int_equal(verdict.endpoints + verdict.errors, 0);
 	assert_false(verdict.lost);
+	read_text("{\"publishers\":[{\"lost\":0},{\"lost\":1}],\"channels\":[],\"lost\":null}",
+		  &verdict);
+	assert_true(verdict.lost);
+	read_text("{\"publishers\":[],\"channels\":[3,{\"subscribers\":[{\"lost\":2}]}]}",
+		  &verdict);
+	assert_true(verdict.lost);
+	read_text("{\"publishers\":[3],\"channels\":[{\"subscribers\":[{\"lost\":0}]},{}]}",
+		  &verdict);
+	assert_false(verdict.lost);
 }
 
 /* Doubles keep their text. */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,13 +198,37 @@ static void test_agent_wins(void **state)
 	answer(*state, "agent", NULL, AGENT(PUBLISHER("bpf1", "1.0"), "2"));
 	answer(*state, "publisher", "p1", PUBLISHER("process", "null"));
 	answer(*state, "agent", NULL, AGENT(PUBLISHER("bpf2", "1.9"), "3"));
-	answer(*state, "agent", NULL, AGENT(PUBLISHER("bpf3", "0.5"), "null"));
+	answer(*state, "agent", NULL, AGENT(PUBLISHER("bpf3", "0.5"), "0"));
 	document = merge(*state);
 	assert_string_equal(ezprof_json_text(item(document, "publishers", 1, 0), "source"), "bpf2");
 	item(document, "agents", 3, 0);
 	assert_int_equal(json_object_get_int(ezprof_json_member(document, "lost", json_type_int)),
 			 5);
 	item(document, "errors", 0, 0);
+}
+
+/* A sum with an unknown part is unknown, and what isn't an error is left out of them. */
+static void test_lost_is_unknown(void **state)
+{
+	static const char *const unknown[] = {"null", "-1", "0.5", "\"\""};
+	char text[200];
+
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+		struct fixture *fixture = *state;
+		struct json_object *document;
+
+		answer(fixture, "agent", NULL, AGENT("", "2"));
+		snprintf(text, sizeof(text),
+			 "{\"endpoints\":[],\"agent\":{\"lost\":%s},\"errors\":[1,null,[]]}",
+			 unknown[i]);
+		answer(fixture, "agent", NULL, text);
+		document = merge(fixture);
+		assert_true(json_object_object_get_ex(document, "lost", NULL));
+		assert_null(json_object_object_get(document, "lost"));
+		item(document, "errors", 0, 0);
+		tear_down(state);
+		set_up(state);
+	}
 }
 
 static void test_agent_that_knows_nothing_yet(void **state)
@@ -262,6 +287,7 @@ int main(void)
 		TEST(test_agent_wins),
 		TEST(test_bad_agent),
 		TEST(test_order),
+		TEST(test_lost_is_unknown),
 		TEST(test_agent_that_knows_nothing_yet),
 	};
 
