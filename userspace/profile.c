@@ -52,12 +52,6 @@ static int compare_rows(const void *left, const void *right)
 	return order ? order : compare_age(a, b);
 }
 
-void ezprof_profile_sort(struct ezprof_profile *profile)
-{
-	if (profile->row_count)
-		qsort(profile->rows, profile->row_count, sizeof(profile->rows[0]), compare_rows);
-}
-
 /* First row that isn't before (kind, registry, id); id NULL: of that kind. */
 static size_t lower_bound(const struct ezprof_profile *profile, uint32_t kind, uint32_t registry,
 			  const struct ez_uuid *id)
@@ -88,18 +82,45 @@ const struct ezprof_row *ezprof_profile_kind(const struct ezprof_profile *profil
 	return profile->rows + first;
 }
 
-const struct ezprof_row *ezprof_profile_parts(const struct ezprof_profile *profile,
-					      const struct ezprof_row *owner, size_t *ret_count)
+/*
+ * Each part goes to one owner, the oldest of that id: ids are another process's word, and thousands
+ * of owners with one id, each with thousands of parts, would not fit into any memory.
+ */
+static void give_parts(struct ezprof_profile *profile, struct ezprof_row *owner)
 {
 	uint32_t kind = owner->endpoint.kind == EZ_KIND_PUBLISHER ? EZ_KIND_LINK : EZ_KIND_CLIENT;
 	size_t first = lower_bound(profile, kind, owner->registry, &owner->endpoint.id), n = 0;
 
-	while (first + n < profile->row_count &&
+	owner->first_part = first;
+	while (first + n < profile->row_count && !profile->rows[first + n].is_given &&
 	       compare_group(kind, &profile->rows[first + n], owner->registry,
 			     &owner->endpoint.id) == 0)
-		n++;
-	*ret_count = n;
-	return profile->rows + first;
+		profile->rows[first + n++].is_given = true;
+	owner->part_count = n;
+}
+
+void ezprof_profile_sort(struct ezprof_profile *profile)
+{
+	size_t i;
+
+	if (profile->row_count)
+		qsort(profile->rows, profile->row_count, sizeof(profile->rows[0]), compare_rows);
+	for (i = 0; i < profile->row_count; i++)
+		profile->rows[i].is_given = false;
+	for (i = 0; i < profile->row_count; i++) {
+		struct ezprof_row *row = &profile->rows[i];
+
+		if (row->endpoint.kind == EZ_KIND_PUBLISHER ||
+		    row->endpoint.kind == EZ_KIND_CHANNEL)
+			give_parts(profile, row);
+	}
+}
+
+const struct ezprof_row *ezprof_profile_parts(const struct ezprof_profile *profile,
+					      const struct ezprof_row *owner, size_t *ret_count)
+{
+	*ret_count = owner->part_count;
+	return profile->rows + owner->first_part;
 }
 
 uint64_t ezprof_row_messages(const struct ezprof_row *row)
@@ -130,7 +151,8 @@ void ezprof_profile_lost(const struct ezprof_profile *profile, struct ezprof_los
 			continue;
 		sum.known = sum.known && row->loss.known;
 		sum.exact = sum.exact && row->loss.exact;
-		sum.lost += row->loss.known ? row->loss.lost : 0;
+		if (row->loss.known && __builtin_add_overflow(sum.lost, row->loss.lost, &sum.lost))
+			sum.lost = UINT64_MAX;
 	}
 	*ret_loss = sum;
 }

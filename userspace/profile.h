@@ -25,6 +25,9 @@ struct ezprof_row {
 	struct ezprof_loss loss;
 	pid_t pid;	   /* of the process, as the profiler sees it */
 	uint32_t registry; /* rows of one registry carry one number */
+	/* set by ezprof_profile_sort() */
+	size_t first_part, part_count; /* publisher, channel: its links or clients */
+	bool is_given;		       /* link, client: has an owner */
 };
 
 /* clang-format off */
@@ -100,7 +103,10 @@ void ezprof_profile_sort(struct ezprof_profile *profile);
 const struct ezprof_row *ezprof_profile_kind(const struct ezprof_profile *profile,
 					     enum ez_endpoint_kind kind, size_t *ret_count);
 
-/* The links of a publisher, or the clients of a channel; side by side. */
+/*
+ * The links of a publisher, or the clients of a channel; side by side. Where several owners in one
+ * registry claim one id, the oldest has them all.
+ */
 const struct ezprof_row *ezprof_profile_parts(const struct ezprof_profile *profile,
 					      const struct ezprof_row *owner, size_t *ret_count);
 

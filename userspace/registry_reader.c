@@ -17,9 +17,12 @@
 /* Copies of a busy entry that are tried before it counts as unstable; about 1.5 us each. */
 #define TRIES 64
 #define LEASE_TRIES 4
-/* What one reading may read, and what the strings that are kept may take. */
+/*
+ * What one reading may read, and what the strings that are kept may take: in a document they are up
+ * to six times as long, and it has to stay below EZ_PROFILE_BYTES_MAX.
+ */
 #define WORK_BYTES_MAX (64u << 20)
-#define NAMES_BYTES_MAX (16u << 20)
+#define NAMES_BYTES_MAX (2u << 20)
 #define ENTRY_BYTES_MAX 4096u
 
 struct names {

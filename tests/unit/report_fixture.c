@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* report_fixture document|agent|long: prints a made-up profile, whose figures test_report.py knows.
+/* report_fixture document|agent|long|twins: prints a made-up profile, whose figures test_report.py
+ * knows.
  */
 #include "report_json.h"
 
@@ -125,6 +126,12 @@ int main(int argc, char **argv)
 		profile.window_ns = 30000000000;
 		for (size_t i = 0; i < profile.row_count; i++)
 			rows[i].window.requested_ns = profile.window_ns;
+	}
+	if (argc > 1 && strcmp(argv[1], "twins") == 0) {
+		rows[6] = publisher();
+		rows[6].endpoint.opened_ns++;
+		rows[6].endpoint.index = 9;
+		rows[6].loss.lost = UINT64_MAX;
 	}
 	ezprof_profile_sort(&profile);
 	text = argc > 1 && strcmp(argv[1], "agent") == 0 ? ezprof_report_agent(&profile)

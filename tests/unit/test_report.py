@@ -75,6 +75,12 @@ class Report(unittest.TestCase):
         self.assertEqual((document["window_s"], channel["window_s"]), (30.0, 30.0))
         self.assertEqual((pub["window_s"], pub["window"]["requested_s"]), (16.0, 30.0))
 
+    def test_one_id_twice(self):
+        """Of a hostile process: the links aren't repeated with each that claims them."""
+        answer = made("twins")
+        self.assertEqual([len(p["links"]) for p in answer["publishers"]], [2, 0])
+        self.assertEqual([p["backpressure"]["in_flight"] for p in answer["publishers"]], [4, 0])
+
     def test_agent_answer(self):
         answer = made("agent")
         self.assertEqual(answer["type"], "agent")
