@@ -97,6 +97,10 @@ static void second_name_timeout(struct ez_io_timer *timer)
 	name[first.len] = '\0';
 	ez_buffer_reset(&channel->peer.in);
 	channel->topic = strdup("");
+	if (!channel->topic) {
+		fail(channel, "its name", -ENOMEM);
+		return;
+	}
 	channel->phase = EZ_SETUP_ATTACH;
 	channel->peer.paused = true;
 	timer->fire = setup_timeout;

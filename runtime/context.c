@@ -2,13 +2,12 @@
 #include "context.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #include "channel.h"
-#include "client.h"
 #include "environment.h"
+#include "fd.h"
+#include "greeting.h"
 #include "hello.h"
 #include "publisher.h"
 #include "registry.h"
@@ -87,25 +86,26 @@ static int choose_address(const char *text, struct ez_address *ret_address)
 	return err == -ENOENT ? ez_parse_address(EZ_DEFAULT_ADDRESS, ret_address) : err;
 }
 
-/* So that the I/O thread, which connects to it again and again, never waits for a name server. */
-static int resolve_host(struct ez_address *address)
+/*
+ * Finds the server, and notes the one of the name's addresses that it is at: the I/O thread, which
+ * connects to it again and again, must not wait for a name server.
+ */
+static int find_server(struct ez_context *context, ez_mono_ns_t deadline_ns)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	struct addrinfo *list;
+	int fd = ez_greeting_open(&context->address, deadline_ns, NULL);
 	int err;
 
-	if (getaddrinfo(address->host, NULL, &hints, &list) != 0)
-		return -EADDRNOTAVAIL;
-	err = getnameinfo(list->ai_addr, list->ai_addrlen, address->host, sizeof(address->host),
-			  NULL, 0, NI_NUMERICHOST);
-	freeaddrinfo(list);
-	return err ? -EADDRNOTAVAIL : 0;
+	if (fd < 0)
+		return fd;
+	err = ez_fd_peer_host(fd, context->address.host, sizeof(context->address.host));
+	ez_fd_close(fd);
+	return err;
 }
 
 static int check_server(struct ez_context *context)
 {
 	ez_mono_ns_t deadline_ns = ez_clock_mono_ns() + CHECK_NS;
-	int err = ez_client_ping(&context->address, deadline_ns, NULL);
+	int err = find_server(context, deadline_ns);
 
 	if (err)
 		return err;
@@ -126,8 +126,6 @@ int ez_context_create(const char *address, struct ez_context **ret_context)
 	ez_fork_guard_init();
 	context->generation = ez_fork_generation();
 	err = choose_address(address, &context->address);
-	if (!err)
-		err = resolve_host(&context->address);
 	if (!err)
 		err = check_server(context);
 	if (!err)

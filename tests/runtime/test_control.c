@@ -49,6 +49,21 @@ static void test_bad_address(void **state)
 	assert_int_equal(ez_context_create("127.0.0.1:1", &context), -ECONNREFUSED);
 }
 
+/* The name has an IPv6 address too, at which no server listens. */
+static void test_name(void **state)
+{
+	const struct graph *graph = *state;
+	struct ez_context *context;
+	struct ez_publisher *publisher;
+	char name[64];
+
+	snprintf(name, sizeof(name), "localhost%s", strchr(graph->address, ':'));
+	assert_int_equal(ez_context_create(name, &context), 0);
+	publisher = publish(context, "T", 0);
+	send_number(publisher, 0);
+	ez_context_destroy(context);
+}
+
 /* An edge is what lets messages through, and CONNECT answers before the subscriber was told. */
 static void test_edges(void **state)
 {
@@ -278,10 +293,15 @@ int main(void)
 {
 #define GRAPH_TEST(name) cmocka_unit_test_setup_teardown(name, graph_setup, graph_teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bad_address), GRAPH_TEST(test_edges),
-		GRAPH_TEST(test_pause_resume_sync), GRAPH_TEST(test_profile),
-		GRAPH_TEST(test_destroy_wakes),	    GRAPH_TEST(test_held_beyond_the_end),
-		GRAPH_TEST(test_server_loss),	    GRAPH_TEST(test_come_and_go),
+		cmocka_unit_test(test_bad_address),
+		GRAPH_TEST(test_name),
+		GRAPH_TEST(test_edges),
+		GRAPH_TEST(test_pause_resume_sync),
+		GRAPH_TEST(test_profile),
+		GRAPH_TEST(test_destroy_wakes),
+		GRAPH_TEST(test_held_beyond_the_end),
+		GRAPH_TEST(test_server_loss),
+		GRAPH_TEST(test_come_and_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

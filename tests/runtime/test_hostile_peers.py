@@ -232,7 +232,7 @@ def byte_by_byte(server, peer):
 class FakeChannel(Stream):
     """Connected to a publisher of ours, after the handshake."""
 
-    def __init__(self, server, publisher_id, answer=SHM_OK, pid=1):
+    def __init__(self, server, publisher_id, answer=SHM_OK, pid=1, topic=b"T"):
         self.graph = Link(server.address)
         self.graph.send(CHANNEL, string(publisher_id))
         self.graph.expect(COMPLETE)
@@ -240,7 +240,7 @@ class FakeChannel(Stream):
         host, port = self.graph.read_str().decode().rsplit(":", 1)
         super().__init__(socket.create_connection((host, int(port))))
         self.send(CHANNEL, string(number))
-        assert self.read_str() == b"T"
+        assert topic is None or self.read_str() == topic
         self.segment = self.read_str()
         if answer is None:
             return
@@ -362,9 +362,19 @@ def lost_lease(server, peer):
     channel.close()
 
 
+def old_channel(server, peer):
+    """EZ_HANDSHAKE=pr206: the segment is all that is named."""
+    channel = FakeChannel(server, publish(server, peer), topic=None)
+    assert channel.segment.startswith(b"psm_"), channel.segment
+    peer.tell("send 1 3", "sent 1")
+    channel.expect_shm(0)
+    channel.close()
+
+
 CASES = ((broken_frames, {}), (stale_and_unknown_segments, {}), (odd_segments, {}), (handshakes, {}),
          (unreachable, {}), (old_handshake, {}), (repeated_ids, {}), (byte_by_byte, {}), (odd_channels, {}),
          (odd_acknowledgements, {}), (attach_failed, {}), (same_pid, {}), (slow_reader, {}),
+         (old_channel, {"EZ_HANDSHAKE": "pr206"}),
          (lost_lease, {"EZ_LEASE_TIMEOUT_MS": "150"}))
 
 

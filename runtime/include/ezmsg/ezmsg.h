@@ -11,6 +11,12 @@
  * copied. Destroy functions accept NULL. Unless said otherwise a function may be called from any
  * thread, but not from a signal handler, and blocks only for as long as its time-out says.
  *
+ * Environment: EZMSG_GRAPHSERVER_ADDR, EZMSG_PUBLISHER_PORT_START, EZMSG_FORCE_TCP,
+ * EZMSG_ALLOW_LOCAL as in ezmsg; EZMSG_LOGLEVEL (DEBUG ... CRITICAL) lets the library write to
+ * stderr, without it it never does; EZ_LEASE_TIMEOUT_MS frees a buffer that held a publisher up for
+ * so long (default: never); EZ_HANDSHAKE=pr206 speaks to channels of ezmsg's pull request 206;
+ * EZPROF_HELLO=1 asks any graph server whether it is ezprof's, 0 none.
+ *
  * fork(): a child must not use its parent's objects; calls on them return -EOWNERDEAD. It makes a
  * context of its own.
  */
@@ -108,7 +114,10 @@ EZ_API void ez_publisher_destroy(struct ez_publisher *publisher);
 /*
  * Sends one message to every channel. Blocks while paused and while the buffer it needs is still
  * leased: that is the backpressure. Any thread; calls on one publisher are served one by one.
- * Errors: -ETIMEDOUT nothing was sent; -EPIPE the publisher is closed; -ENOMEM; -EMSGSIZE.
+ * A message that is larger than all before may take longer than the time-out: it needs a larger
+ * segment from the graph server.
+ * Errors: -ETIMEDOUT nothing was sent; -EPIPE the publisher is closed; -ECONNRESET the graph server
+ * is gone; -ENOMEM; -EMSGSIZE.
  */
 EZ_API int ez_publish_bytes(struct ez_publisher *publisher, const void *data, size_t bytes,
 			    int64_t timeout_ns);
@@ -158,7 +167,8 @@ EZ_API void ez_subscriber_destroy(struct ez_subscriber *subscriber);
 /*
  * Takes the next message; each must be given back by ez_message_release(), in any order, by any
  * thread. User code between the two is what a profile calls processing.
- * Errors: -ETIMEDOUT; -EPIPE closed; -EINVAL it has a callback.
+ * Errors: -ETIMEDOUT; -EPIPE closed; -EINVAL it has a callback; -ECONNRESET the graph server is
+ * gone, and everything that had been sent by then was received.
  */
 EZ_API int ez_receive(struct ez_subscriber *subscriber, int64_t timeout_ns,
 		      struct ez_message *ret_message);
