@@ -14,7 +14,8 @@
 #define EZ_NS_PER_MS UINT64_C(1000000)
 #define EZ_NS_PER_S UINT64_C(1000000000)
 
-/* A point in time, nanoseconds of CLOCK_MONOTONIC. EZ_NEVER as a deadline means: without a limit.
+/*
+ * A point in time, nanoseconds of CLOCK_MONOTONIC. EZ_NEVER as a deadline means: without a limit.
  */
 typedef uint64_t ez_mono_ns_t;
 #define EZ_NEVER UINT64_MAX
@@ -49,8 +50,10 @@ static inline ez_mono_ns_t ez_clock_deadline_ns(int64_t timeout_ms)
 	return now_ns + (uint64_t)timeout_ms * EZ_NS_PER_MS;
 }
 
-/* What is left until deadline_ns, in the form that poll() takes: ms rounded up, 0 = over, -1 = no
- * limit. */
+/*
+ * What is left until deadline_ns, in the form that poll() takes: ms rounded up, 0 = over, -1 = no
+ * limit.
+ */
 static inline int ez_clock_left_ms(ez_mono_ns_t deadline_ns, ez_mono_ns_t now_ns)
 {
 	uint64_t left_ms;

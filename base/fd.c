@@ -174,8 +174,10 @@ int ez_fd_accept(int listen_fd, bool nonblock)
 
 	if (fd < 0)
 		return -errno;
-	/* Fails on a unix socket, where it isn't needed, and where the peer is gone, which the
-	 * first read tells. */
+	/*
+	 * Fails on a unix socket, where it isn't needed, and where the peer is gone, which the
+	 * first read tells.
+	 */
 	ez_fd_nodelay(fd);
 	return fd;
 }

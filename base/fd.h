@@ -42,13 +42,17 @@ int ez_fd_close(int fd);
 int ez_fd_wait_readable(int fd, ez_mono_ns_t deadline_ns);
 int ez_fd_wait_writable(int fd, ez_mono_ns_t deadline_ns);
 
-/* Exactly n bytes of a socket: 0; -ETIMEDOUT; -ENODATA if the peer closed before the first one,
- * -ECONNRESET if amid them. */
+/*
+ * Exactly n bytes of a socket: 0; -ETIMEDOUT; -ENODATA if the peer closed before the first one,
+ * -ECONNRESET if amid them.
+ */
 int ez_fd_read_full(int fd, void *data, size_t n, ez_mono_ns_t deadline_ns);
 int ez_fd_write_full(int fd, const void *data, size_t n, ez_mono_ns_t deadline_ns);
 
-/* Numeric host of the peer (IPv4 form for an IPv4-mapped address), out at least EZ_HOST_BYTES
- * (parse.h). */
+/*
+ * Numeric host of the peer (IPv4 form for an IPv4-mapped address), out at least EZ_HOST_BYTES
+ * (parse.h).
+ */
 int ez_fd_peer_host(int fd, char *out, size_t out_bytes);
 
 int ez_fd_local_port(int fd, uint16_t *ret_port);

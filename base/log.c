@@ -2,6 +2,7 @@
 #include "log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,10 @@ static enum ez_log_level log_level = EZ_LOG_OFF;
 static const char *log_program;
 static bool log_to_journal;
 
-/* JOURNAL_STREAM is "device:inode" of the stream that the journal reads; it is inherited, so
- * compare. */
+/*
+ * JOURNAL_STREAM is "device:inode" of the stream that the journal reads; it is inherited, so
+ * compare.
+ */
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -61,6 +64,31 @@ bool ez_log_enabled(enum ez_log_level level)
 	return level != EZ_LOG_OFF && level <= log_level;
 }
 
+/*
+ * Never waits: a program whose stderr is a full pipe goes on, and says later how many lines that
+ * cost. A pipe counts as writable when it takes 4096 bytes, more than a line has.
+ */
+static void write_line(const char *line, size_t len)
+{
+	static uint64_t lost;
+	struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+	char note[96];
+	int n = 0;
+
+	if (poll(&out, 1, 0) != 1) {
+		__atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	if (__atomic_load_n(&lost, __ATOMIC_RELAXED))
+		n = snprintf(note, sizeof(note), "(%ju lines were lost: nobody read them)\n",
+			     (uintmax_t)__atomic_exchange_n(&lost, 0, __ATOMIC_RELAXED));
+	/* If nobody is left to be told, so be it. */
+	if (n > 0 && write(STDERR_FILENO, note, (size_t)n) < 0)
+		return;
+	if (write(STDERR_FILENO, line, len) < 0)
+		return;
+}
+
 void ez_log(enum ez_log_level level, const char *format, ...)
 {
 	int saved_errno = errno;
@@ -80,14 +108,15 @@ void ez_log(enum ez_log_level level, const char *format, ...)
 	va_end(args);
 	if (n > 0)
 		used += (size_t)n < sizeof(line) - used ? (size_t)n : sizeof(line) - used - 1;
-	/* Texts may carry bytes of other processes: a line stays one line, and no escape sequence
-	 * gets through. */
+	/*
+	 * Texts may carry bytes of other processes: a line stays one line, and no escape sequence
+	 * gets through.
+	 */
 	for (size_t i = 0; i < used; i++)
 		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
 			line[i] = '?';
 	line[used] = '\n';
-	if (write(STDERR_FILENO, line, used + 1) < 0)
-		saved_errno = saved_errno; /* nobody is left to be told */
+	write_line(line, used + 1);
 	errno = saved_errno;
 }
 

@@ -31,12 +31,16 @@ int ez_log_parse_level(const char *text, enum ez_log_level *ret_level);
 
 bool ez_log_enabled(enum ez_log_level level);
 
-/* One line, in one write(); line breaks and control characters of the text become '?'. Any thread;
- * keeps errno. */
+/*
+ * One line, in one write(); line breaks and control characters of the text become '?'. Any thread;
+ * keeps errno, never waits.
+ */
 void ez_log(enum ez_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Lets one event per interval through, and says how many it held back since. Zero-initialised; one
- * thread. */
+/*
+ * Lets one event per interval through, and says how many it held back since. Zero-initialised; one
+ * thread.
+ */
 struct ez_log_limit {
 	ez_mono_ns_t next_ns;
 	uint64_t held_back;

@@ -124,8 +124,10 @@ int ez_parse_window_s(const char *text, double *ret_seconds)
 	return 0;
 }
 
-/* Only what can stand in a name or literal, so that a host can be printed and sent on without
- * escaping. */
+/*
+ * Only what can stand in a name or literal, so that a host can be printed and sent on without
+ * escaping.
+ */
 static bool is_host(const char *host, size_t len, bool bracketed)
 {
 	if (!len)

@@ -33,8 +33,10 @@ int ez_parse_u64_range(const char *text, uint64_t min, uint64_t max, uint64_t *r
 int ez_parse_pid(const char *text, pid_t *ret_pid);	 /* 1 to INT_MAX */
 int ez_parse_port(const char *text, uint16_t *ret_port); /* 0 to 65535 */
 
-/* Decimal number with optional fraction and exponent: "2", "0.5", "1e3". -ERANGE if it overflows a
- * double. */
+/*
+ * Decimal number with optional fraction and exponent: "2", "0.5", "1e3". -ERANGE if it overflows a
+ * double.
+ */
 int ez_parse_double(const char *text, double *ret_value);
 
 /* Seconds from EZ_WINDOW_MIN_S to EZ_WINDOW_MAX_S. */
@@ -46,8 +48,10 @@ int ez_parse_address(const char *text, struct ez_address *ret_address);
 /* The same for text that isn't terminated, such as a string of the wire. */
 int ez_parse_address_n(const char *text, size_t len, struct ez_address *ret_address);
 
-/* EZMSG_GRAPHSERVER_ADDR; -ENOENT if it is unset or empty. Not while another thread changes the
- * environment. */
+/*
+ * EZMSG_GRAPHSERVER_ADDR; -ENOENT if it is unset or empty. Not while another thread changes the
+ * environment.
+ */
 int ez_address_from_env(struct ez_address *ret_address);
 
 /* The inverse of ez_parse_address(); out always ends terminated. */

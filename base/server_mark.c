@@ -97,7 +97,8 @@ static int own_netns(uint64_t *ret_netns)
 	return 0;
 }
 
-/* Opens the folder, made if need be; only one that belongs to us and that nobody else can write to.
+/*
+ * Opens the folder, made if need be; only one that belongs to us and that nobody else can write to.
  */
 static int open_own_folder(const char *path, mode_t mode)
 {
@@ -109,8 +110,10 @@ static int open_own_folder(const char *path, mode_t mode)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* Root's folder may have been made over to the agent's user, who can't forge root's file in
-	 * it. */
+	/*
+	 * Root's folder may have been made over to the agent's user, who can't forge root's file in
+	 * it.
+	 */
 	if (fstat(fd, &st) < 0 || (st.st_uid != geteuid() && geteuid() != 0) ||
 	    (st.st_mode & (S_IWGRP | S_IWOTH))) {
 		ez_fd_close(fd);

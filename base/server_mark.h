@@ -26,8 +26,10 @@ struct ez_server_mark {
  */
 int ez_server_mark_write(uint16_t port, char **ret_path);
 
-/* Removes our mark and frees path; NULL is fine. Leaves a mark alone that another process wrote
- * since. */
+/*
+ * Removes our mark and frees path; NULL is fine. Leaves a mark alone that another process wrote
+ * since.
+ */
 void ez_server_mark_remove(char *path);
 
 /*

@@ -17,8 +17,10 @@ struct ez_uuid {
 	uint8_t bytes[EZ_UUID_BYTES];
 };
 
-/* Exactly 36 characters, hyphens in place, either case; -EINVAL otherwise. text needs no
- * terminator. */
+/*
+ * Exactly 36 characters, hyphens in place, either case; -EINVAL otherwise. text needs no
+ * terminator.
+ */
 int ez_uuid_parse(const char *text, size_t len, struct ez_uuid *ret_uuid);
 
 void ez_uuid_format(const struct ez_uuid *uuid, char out[EZ_UUID_TEXT_BYTES]);

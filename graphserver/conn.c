@@ -190,8 +190,10 @@ static int send_some(struct ezprof_conn *conn)
 	return 0;
 }
 
-/* All is out: the peer gets its EOF now and a moment to read, before unread input would turn it
- * into a reset. */
+/*
+ * All is out: the peer gets its EOF now and a moment to read, before unread input would turn it
+ * into a reset.
+ */
 static void linger(struct ezprof_conn *conn)
 {
 	if (shutdown(conn->fd, SHUT_WR) < 0 || conn->at_eof)
@@ -314,8 +316,10 @@ void ezprof_conn_pump(struct ezprof_conn *conn)
 	}
 	conn->pumping = false;
 	if (!ezprof_conn_is_open(conn)) {
-		/* Not earlier: whoever finished it may still have been using strings of the
-		 * message. */
+		/*
+		 * Not earlier: whoever finished it may still have been using strings of the
+		 * message.
+		 */
 		ez_buffer_free(&conn->in);
 		return;
 	}

@@ -70,7 +70,8 @@ void ezprof_conn_establish(struct ezprof_conn *conn);
  */
 void ezprof_conn_flush(struct ezprof_conn *conn);
 
-/* Sends what is left, then closes; nothing is received any more. The role's gone is called at once.
+/*
+ * Sends what is left, then closes; nothing is received any more. The role's gone is called at once.
  */
 void ezprof_conn_finish(struct ezprof_conn *conn);
 
@@ -84,8 +85,10 @@ void ezprof_conn_pump(struct ezprof_conn *conn);
 void ezprof_conn_complain(struct ezprof_conn *conn, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A string of the peer for a log line: at most 40 bytes of it, control characters masked by the
- * log. */
+/*
+ * A string of the peer for a log line: at most 40 bytes of it, control characters masked by the
+ * log.
+ */
 #define EZPROF_STR_ARGS(str) (int)((str).len < 40 ? (str).len : 40), (str).data
 
 #endif

@@ -16,7 +16,8 @@
 #include "sync_request.h"
 #include "topology.h"
 
-/* Each takes the arguments of its command from in; the contract is that of ezprof_role's receive.
+/*
+ * Each takes the arguments of its command from in; the contract is that of ezprof_role's receive.
  */
 typedef int (*begin_fn)(struct ezprof_conn *conn, struct ez_reader *in);
 

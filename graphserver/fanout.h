@@ -50,8 +50,10 @@ void ezprof_fanout_free(struct ezprof_fanout *fanout); /* NULL is fine */
 int ezprof_fanout_add(struct ezprof_fanout *fanout, const struct ezprof_asked *asked,
 		      size_t *ret_index);
 
-/* The target has answered; the bytes are copied. Without memory it fails instead. No effect unless
- * it is pending. */
+/*
+ * The target has answered; the bytes are copied. Without memory it fails instead. No effect unless
+ * it is pending.
+ */
 void ezprof_fanout_answer(struct ezprof_fanout *fanout, size_t index, const char *data, size_t len);
 
 /* The target won't answer. reason and detail are constants. No effect unless it is pending. */

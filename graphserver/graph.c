@@ -216,8 +216,10 @@ void ezprof_graph_drop_owner(struct ezprof_graph *graph, uint64_t owner, ezprof_
 	}
 }
 
-/* Breadth first, with the queue threaded through the topics themselves: no memory that could run
- * out. */
+/*
+ * Breadth first, with the queue threaded through the topics themselves: no memory that could run
+ * out.
+ */
 static void walk(struct ezprof_graph *graph, struct ezprof_topic *start, bool down,
 		 ezprof_visit_fn visit, void *arg)
 {

@@ -81,8 +81,10 @@ typedef void (*ezprof_visit_fn)(struct ezprof_topic *topic, void *arg);
 void ezprof_graph_drop_owner(struct ezprof_graph *graph, uint64_t owner, ezprof_visit_fn gone,
 			     void *arg);
 
-/* Calls visit once for start and for every topic downstream (upstream) of it. visit must not change
- * the graph. */
+/*
+ * Calls visit once for start and for every topic downstream (upstream) of it. visit must not change
+ * the graph.
+ */
 void ezprof_graph_downstream(struct ezprof_graph *graph, struct ezprof_topic *start,
 			     ezprof_visit_fn visit, void *arg);
 void ezprof_graph_upstream(struct ezprof_graph *graph, struct ezprof_topic *start,

@@ -9,8 +9,10 @@
 
 #define DEPTH_MAX 16
 
-/* json-c reads NaN and Infinity, which are no JSON and may not reach a document. Depth is bounded
- * by the parser. */
+/*
+ * json-c reads NaN and Infinity, which are no JSON and may not reach a document. Depth is bounded
+ * by the parser.
+ */
 static bool is_finite(struct json_object *value)
 {
 	switch (json_object_get_type(value)) {

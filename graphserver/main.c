@@ -47,7 +47,8 @@ static int open_signals(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Each client takes a descriptor; the usual soft limit of 1024 is for programs that use select().
+/*
+ * Each client takes a descriptor; the usual soft limit of 1024 is for programs that use select().
  */
 static void raise_descriptor_limit(void)
 {

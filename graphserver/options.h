@@ -11,8 +11,10 @@ struct ezprof_options {
 	enum ez_log_level log_level;
 };
 
-/* Parses argv and the environment. Doesn't return on --help, --version (exit 0) and usage errors
- * (exit 2). */
+/*
+ * Parses argv and the environment. Doesn't return on --help, --version (exit 0) and usage errors
+ * (exit 2).
+ */
 void ezprof_options_parse(int argc, char **argv, struct ezprof_options *ret_options);
 
 #endif

@@ -32,8 +32,10 @@ int ezprof_publisher_begin(struct ezprof_conn *conn, struct ez_reader *in);
 struct ezprof_publisher *ezprof_publisher_find(const struct ezprof_server *server,
 					       struct ez_str id);
 
-/* Where a channel reaches it: the peer's address as the server sees it, and the port that it
- * advertised. */
+/*
+ * Where a channel reaches it: the peer's address as the server sees it, and the port that it
+ * advertised.
+ */
 int ezprof_publisher_address(const struct ezprof_publisher *publisher, char out[EZ_ADDRESS_BYTES]);
 
 #endif

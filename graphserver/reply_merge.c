@@ -149,7 +149,8 @@ static struct entry *new_entry(struct merge *merge, const char *id)
 	return NULL;
 }
 
-/* Takes a reference to object if it is the best for its endpoint. False if it isn't an endpoint's.
+/*
+ * Takes a reference to object if it is the best for its endpoint. False if it isn't an endpoint's.
  */
 static bool add_endpoint(struct merge *merge, struct json_object *object, bool from_agent)
 {

@@ -36,8 +36,10 @@ static void complain_about_accept(struct ezprof_server *server, const char *text
 		       (unsigned long long)held_back);
 }
 
-/* Out of descriptors: the waiting client would make the loop spin, so leave it in the backlog for a
- * while. */
+/*
+ * Out of descriptors: the waiting client would make the loop spin, so leave it in the backlog for a
+ * while.
+ */
 static void pause_accepting(struct ezprof_server *server, int err)
 {
 	struct timeval pause = {.tv_usec = ACCEPT_PAUSE_MS * 1000};

@@ -73,8 +73,10 @@ void ezprof_shm_store_free(struct ezprof_shm_store *store)
 	free(store);
 }
 
-/* Each buffer carries 16 spare bytes per buffer of the segment: ezmsg's arithmetic, which readers
- * rely on. */
+/*
+ * Each buffer carries 16 spare bytes per buffer of the segment: ezmsg's arithmetic, which readers
+ * rely on.
+ */
 static int plan(struct ezprof_segment *segment, uint64_t num_buffers, uint64_t buffer_bytes,
 		uint64_t max_bytes)
 {

@@ -27,8 +27,10 @@ void ezprof_shm_store_free(struct ezprof_shm_store *store);
 int ezprof_shm_create(struct ezprof_shm_store *store, uint64_t num_buffers, uint64_t buffer_bytes,
 		      uint64_t max_bytes, struct ezprof_segment **ret_segment);
 
-/* The next step: 0 = more to do, 1 = the segment is complete, negative errno = give it up (release
- * it). */
+/*
+ * The next step: 0 = more to do, 1 = the segment is complete, negative errno = give it up (release
+ * it).
+ */
 int ezprof_shm_fill(struct ezprof_shm_store *store, struct ezprof_segment *segment);
 
 /* A further lease on a complete segment; NULL if there is none of this name. */

@@ -25,7 +25,8 @@ int ezprof_subscriber_begin(struct ezprof_conn *conn, struct ez_reader *in);
 /* Reads a topic: valid UTF-8 without zero bytes, within the limit. */
 int ezprof_read_topic(struct ezprof_conn *conn, struct ez_reader *in, struct ez_str *ret_topic);
 
-/* A set of topics whose subscribers have to be told; each is told once. The struct starts zeroed.
+/*
+ * A set of topics whose subscribers have to be told; each is told once. The struct starts zeroed.
  */
 struct ezprof_told {
 	struct ezprof_server *server;
@@ -38,7 +39,8 @@ struct ezprof_told {
 /* Adds the subscribers downstream of topic (an ezprof_visit_fn). */
 void ezprof_told_add(struct ezprof_topic *topic, void *told);
 
-/* Sends an UPDATE to each, in order of registration, and empties the set. confirmation may be NULL.
+/*
+ * Sends an UPDATE to each, in order of registration, and empties the set. confirmation may be NULL.
  */
 void ezprof_told_send(struct ezprof_told *told, struct ezprof_confirmation *confirmation);
 

@@ -30,7 +30,8 @@ static int grow(struct ez_buffer *buffer, size_t needed)
 	size_t capacity = buffer->capacity ? buffer->capacity : FIRST_CAPACITY;
 	uint8_t *data;
 
-	/* needed <= max, so doubling can't overflow before it reaches needed unless max is absurd.
+	/*
+	 * needed <= max, so doubling can't overflow before it reaches needed unless max is absurd.
 	 */
 	while (capacity < needed)
 		capacity = capacity > buffer->max / 2 ? buffer->max : capacity * 2;

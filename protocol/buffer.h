@@ -36,8 +36,10 @@ void ez_buffer_append_text(struct ez_buffer *buffer, const char *text);
 /* Takes the first n bytes away, n <= len. */
 void ez_buffer_consume(struct ez_buffer *buffer, size_t n);
 
-/* The bytes, zero-terminated, now the caller's to free(); the buffer is empty then. NULL on a
- * sticky error. */
+/*
+ * The bytes, zero-terminated, now the caller's to free(); the buffer is empty then. NULL on a
+ * sticky error.
+ */
 char *ez_buffer_steal(struct ez_buffer *buffer, size_t *ret_len);
 
 #endif

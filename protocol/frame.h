@@ -27,8 +27,10 @@ struct ez_reader {
 
 void ez_reader_init(struct ez_reader *reader, const void *data, size_t len);
 
-/* Each: 0; -EAGAIN = not all there yet; -EMSGSIZE = the length is over max. ret_ is written on
- * success only. */
+/*
+ * Each: 0; -EAGAIN = not all there yet; -EMSGSIZE = the length is over max. ret_ is written on
+ * success only.
+ */
 int ez_read_u8(struct ez_reader *reader, uint8_t *ret_value);
 int ez_read_u64(struct ez_reader *reader, uint64_t *ret_value);
 int ez_read_str(struct ez_reader *reader, size_t max, struct ez_str *ret_str);

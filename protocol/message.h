@@ -31,8 +31,10 @@ struct ez_message {
  */
 int ez_message_parse(const void *data, size_t n, struct ez_message *ret_message);
 
-/* Walks over the buffers. Zero-initialise, then call until it returns -ENOENT (end) or -EBADMSG
- * (changed meanwhile). */
+/*
+ * Walks over the buffers. Zero-initialise, then call until it returns -ENOENT (end) or -EBADMSG
+ * (changed meanwhile).
+ */
 struct ez_message_cursor {
 	size_t index;
 	size_t offset;
@@ -41,12 +43,16 @@ struct ez_message_cursor {
 int ez_message_next(const struct ez_message *message, struct ez_message_cursor *cursor,
 		    struct iovec *ret_buffer);
 
-/* Bytes that a message of these buffers takes; -EMSGSIZE if there are none, too many or the sum
- * overflows. */
+/*
+ * Bytes that a message of these buffers takes; -EMSGSIZE if there are none, too many or the sum
+ * overflows.
+ */
 int ez_message_size(const struct iovec *buffers, size_t n, size_t *ret_bytes);
 
-/* Writes header, or header and buffers, at most `room` bytes: 0, -EMSGSIZE, or -ENOSPC if it
- * doesn't fit. */
+/*
+ * Writes header, or header and buffers, at most `room` bytes: 0, -EMSGSIZE, or -ENOSPC if it
+ * doesn't fit.
+ */
 int ez_message_write_header(void *to, size_t room, uint64_t msg_id, const struct iovec *buffers,
 			    size_t n);
 int ez_message_write(void *to, size_t room, uint64_t msg_id, const struct iovec *buffers, size_t n);

@@ -54,12 +54,16 @@ void ez_pickle_i64(struct ez_buffer *out, int64_t value);
 void ez_pickle_f64(struct ez_buffer *out, double value);
 void ez_pickle_bytes(struct ez_buffer *out, const void *data, size_t len);
 
-/* -EILSEQ, nothing written, unless data is valid UTF-8 (a Python receiver would drop the link);
- * else 0. */
+/*
+ * -EILSEQ, nothing written, unless data is valid UTF-8 (a Python receiver would drop the link);
+ * else 0.
+ */
 int ez_pickle_str(struct ez_buffer *out, const char *data, size_t len);
 
-/* The pickle of an array, to be followed by its data as the message's next buffer. -EINVAL for a
- * dtype or shape that isn't one; else 0. */
+/*
+ * The pickle of an array, to be followed by its data as the message's next buffer. -EINVAL for a
+ * dtype or shape that isn't one; else 0.
+ */
 int ez_pickle_ndarray(struct ez_buffer *out, const struct ez_ndarray *array);
 
 /* The item size of a dtype text, 0 if it isn't one that is supported (kinds b i u f c). */

@@ -23,8 +23,10 @@ struct ez_dag {
 	size_t n_topics;
 };
 
-/* Room for n topics without names and successors, to be filled in; NULL without memory. Bears n =
- * 0. */
+/*
+ * Room for n topics without names and successors, to be filled in; NULL without memory. Bears n =
+ * 0.
+ */
 struct ez_dag *ez_dag_new(size_t n_topics);
 
 /* Copies a name / appends a successor: 0 or -ENOMEM. */
@@ -35,8 +37,10 @@ void ez_dag_free(struct ez_dag *dag); /* NULL is fine */
 
 void ez_pickle_dag(struct ez_buffer *out, const struct ez_dag *dag);
 
-/* 0; -EBADMSG = malformed or not a DAG; -ENOTSUP, -EMSGSIZE, -ENOMEM. The topics come sorted by
- * name. */
+/*
+ * 0; -EBADMSG = malformed or not a DAG; -ENOTSUP, -EMSGSIZE, -ENOMEM. The topics come sorted by
+ * name.
+ */
 int ez_pickle_read_dag(const void *data, size_t len, struct ez_dag **ret_dag);
 
 #endif

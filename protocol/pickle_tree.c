@@ -31,8 +31,10 @@ static int op_tuple(struct ez_pickle_tree *tree, size_t n, enum ez_node_kind kin
 	return err ? err : ez_node_list_push(&tree->stack, node);
 }
 
-/* n values, or those above the mark, go into the container below them: APPEND(S), SETITEM(S),
- * ADDITEMS. */
+/*
+ * n values, or those above the mark, go into the container below them: APPEND(S), SETITEM(S),
+ * ADDITEMS.
+ */
 static int op_fill(struct ez_pickle_tree *tree, size_t n, size_t multiple)
 {
 	struct ez_node *container;

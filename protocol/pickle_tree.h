@@ -51,8 +51,10 @@ struct ez_node {
 
 struct ez_pickle_tree;
 
-/* Parses a pickle, which must stay valid as long as the tree. 0, -EBADMSG, -ENOTSUP (opcode),
- * -EMSGSIZE (nodes), -ENOMEM. */
+/*
+ * Parses a pickle, which must stay valid as long as the tree. 0, -EBADMSG, -ENOTSUP (opcode),
+ * -EMSGSIZE (nodes), -ENOMEM.
+ */
 int ez_pickle_tree_parse(const void *data, size_t len, size_t max_nodes,
 			 struct ez_pickle_tree **ret_tree);
 

@@ -30,8 +30,10 @@ void ez_request_profile(struct ez_buffer *out, uint64_t window_ms);
 /* HELLO: who we are. role is "agent", "client" or "probe"; the pid is the caller's. */
 void ez_request_hello(struct ez_buffer *out, const char *program, const char *role);
 
-/* The mark on a publisher or channel link of ours (unsolicited PROFILE_DATA): the server may ask
- * this link. */
+/*
+ * The mark on a publisher or channel link of ours (unsolicited PROFILE_DATA): the server may ask
+ * this link.
+ */
 void ez_request_link_mark(struct ez_buffer *out, const char *program);
 
 #endif

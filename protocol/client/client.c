@@ -73,8 +73,10 @@ int ez_client_disconnect(const struct ez_address *address, const char *from, con
 	return ask_for_byte(address, &request, deadline_ns);
 }
 
-/* A one-byte command without an answer: returns once the server has read it and closed the
- * connection. */
+/*
+ * A one-byte command without an answer: returns once the server has read it and closed the
+ * connection.
+ */
 static int send_command(const struct ez_address *address, uint8_t command, ez_mono_ns_t deadline_ns)
 {
 	struct ez_buffer request;

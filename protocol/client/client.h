@@ -23,8 +23,10 @@ int ez_client_connect(const struct ez_address *address, const char *from, const 
 int ez_client_disconnect(const struct ez_address *address, const char *from, const char *to,
 			 ez_mono_ns_t deadline_ns);
 
-/* All publishers of the graph. SYNC returns when each is paused and holds no lease any more; they
- * stay paused. */
+/*
+ * All publishers of the graph. SYNC returns when each is paused and holds no lease any more; they
+ * stay paused.
+ */
 int ez_client_pause(const struct ez_address *address, ez_mono_ns_t deadline_ns);
 int ez_client_resume(const struct ez_address *address, ez_mono_ns_t deadline_ns);
 int ez_client_sync(const struct ez_address *address, ez_mono_ns_t deadline_ns);

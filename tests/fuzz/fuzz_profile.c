@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers to PROFILE, as a publisher's, a channel's and an agent's, into one document; and marks.
+/*
+ * Answers to PROFILE, as a publisher's, a channel's and an agent's, into one document; and marks.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -202,8 +202,10 @@ static void test_impostors(void **state)
 	}
 }
 
-/* Greets like a server of ezmsg and then closes on a byte that it doesn't know, or answers with
- * nonsense. */
+/*
+ * Greets like a server of ezmsg and then closes on a byte that it doesn't know, or answers with
+ * nonsense.
+ */
 static void test_python_like_server(void **state)
 {
 	static const char greeting[] = "\5\0\0\0\0\0\0\0"

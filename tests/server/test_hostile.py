@@ -95,6 +95,24 @@ def test_output_that_nobody_reads():
         assert server.process.wait(10) == 0
 
 
+def test_log_that_nobody_reads():
+    """A full pipe on stderr holds nobody up; what was lost is counted."""
+    with Server(log="debug") as server:
+        links = [server.subscriber("A") for _ in range(20)]
+        for link in links:
+            link.send(bytes([0x99]) * 2000)
+        assert works(server)
+        for link in links:
+            link.close()
+        eventually(lambda: server.descriptors() < 12)
+        os.read(server.process.stderr.fileno(), 1 << 20)
+        with server.link() as link:
+            link.send(SHUTDOWN)
+            link.expect_closed()
+        assert server.wait() == 0
+        assert "lines were lost" in server.log
+
+
 def test_bad_topics():
     with Server() as server:
         for topic in (b"\xff", b"\xed\xa0\x80", b"a\0b", b"\xc3", b"x" * 5000):

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON writer: Python's format, any bytes in, valid ASCII out, numbers independent of the
- * locale. */
+/*
+ * The JSON writer: Python's format, any bytes in, valid ASCII out, numbers independent of the
+ * locale.
+ */
 #include <errno.h>
 #include <float.h>
 #include <locale.h>
