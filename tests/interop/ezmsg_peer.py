@@ -55,6 +55,11 @@ class EzmsgPeer:
                 await client.wait_closed()
 
 
+def say_where_it_hangs():
+    for task in asyncio.all_tasks():
+        task.print_stack(file=sys.stderr)
+
+
 async def main():
     peer = EzmsgPeer(sys.argv[1])
     print("ready", flush=True)
@@ -62,6 +67,8 @@ async def main():
         if line[0] == "quit":
             break
         print(await asyncio.wait_for(getattr(peer, line[0])(*line[1:]), 30), flush=True)
+    # Its caller waits for 30 s.
+    asyncio.get_running_loop().call_later(20, say_where_it_hangs)
     await peer.close()
 
 

@@ -91,11 +91,18 @@ class Proxy:
             stream = {"c2s": bytearray(), "s2c": bytearray()}
             self.streams.append(stream)
             self.ended.append(threading.Event())
-            for args in ((client, server, stream["c2s"]), (server, client, stream["s2c"])):
-                threading.Thread(target=self.pump, args=(*args, self.ended[-1]), daemon=True).start()
+            threading.Thread(target=self.play, args=(client, server, stream, self.ended[-1]), daemon=True).start()
+
+    def play(self, client, server, stream, ended):
+        """It has ended when both sides have closed it: then the publisher knows too."""
+        other = threading.Thread(target=self.pump, args=(server, client, stream["s2c"]), daemon=True)
+        other.start()
+        self.pump(client, server, stream["c2s"])
+        other.join()
+        ended.set()
 
     @staticmethod
-    def pump(source, target, kept, ended):
+    def pump(source, target, kept):
         try:
             while data := source.recv(65536):
                 kept += data
@@ -103,7 +110,6 @@ class Proxy:
             target.shutdown(socket.SHUT_WR)
         except OSError:
             pass
-        ended.set()
 
 
 class FakeGraph:

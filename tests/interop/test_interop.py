@@ -60,7 +60,7 @@ def check_channel_profile(ours, transport):
 
 
 def run(direction, transport, kind):
-    with Server() as server, Peer(server.address) as ours, EzmsgPeer(server.address) as theirs:
+    with Server("--profile-deadline-ms", "10000") as server, Peer(server.address) as ours, EzmsgPeer(server.address) as theirs:
         if direction == "to Python":
             pass_messages(ours, theirs, transport, kind)
             check_publisher_profile(ours)
