@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "discovery.h"
 #include "exit_status.h"
+#include "fd_limit.h"
 #include "graph_set.h"
 #include "measurement.h"
 #include "output.h"
@@ -337,6 +338,7 @@ int ezprof_attach_run(const struct ezprof_attach_options *options)
 	int status, err;
 
 	block_signals();
+	ez_fd_limit_raise();
 	status = start(&a);
 	if (!status) {
 		err = become_agent(&a);

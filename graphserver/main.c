@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <event2/event.h>
 
 #include "fd.h"
+#include "fd_limit.h"
 #include "log.h"
 #include "options.h"
 #include "server.h"
@@ -45,19 +45,6 @@ static int open_signals(void)
 		return -errno;
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
-}
-
-/*
- * Each client takes a descriptor; the usual soft limit of 1024 is for programs that use select().
- */
-static void raise_descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
 }
 
 /* Where clients can reach it: the host as it was given, the port as it came out. */
@@ -113,7 +100,7 @@ int main(int argc, char **argv)
 	ez_log_setup(options.log_level, program_invocation_short_name);
 	/* Whoever reads our output may leave; the graph goes on. */
 	signal(SIGPIPE, SIG_IGN);
-	raise_descriptor_limit();
+	ez_fd_limit_raise();
 	err = ezprof_server_init(&server, &options.config);
 	if (err) {
 		ez_address_format(&options.config.address, address);

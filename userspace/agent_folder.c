@@ -16,7 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG 16
+/* Who finds it full is refused at once, not kept waiting. */
+#define BACKLOG 128
 
 int ezprof_agent_socket_folder(uid_t uid, unsigned int i,
 			       char ret_folder[EZPROF_SOCKET_FOLDER_BYTES])

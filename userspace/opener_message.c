@@ -80,7 +80,8 @@ int ezprof_opener_receive(int socket_fd, void *ret_message, size_t bytes,
 	take_fds(&h, &fds);
 	if ((size_t)n != bytes || (h.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
 		ezprof_opener_fds_close(&fds);
-		return -EBADMSG;
+		/* No peer of ours sends more than there is room for: our own limit is reached. */
+		return h.msg_flags & MSG_CTRUNC ? -EMFILE : -EBADMSG;
 	}
 	if (ret_fds)
 		*ret_fds = fds;

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Processes that can't be attached to: one line that says why, a fixed exit status, no harm."""
 
+import json
 import os
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 
 from agent import Agent, Player, command, publisher
 from elf_sites import semaphores
@@ -150,10 +152,31 @@ def closed_streams():
         assert ended.returncode == 0 and ended.stdout.startswith("{"), ended
 
 
+def descriptors():
+    """The soft limit is no limit; the hard one is told as what it is."""
+    with ExitStack() as stack:
+        players = [stack.enter_context(Player()) for _ in range(8)]
+        for player in players:
+            player.do("open", PUBLISHER, 8)
+        pids = " ".join(str(player.pid) for player in players)
+        for limit, status in (("-Sn", 0), ("-n", (1, 4, 5))):
+            ended = subprocess.run(
+                ["bash", "-c", f"ulimit {limit} 24; exec {BIN}/ezprof-bpf attach --once"
+                               f" --window 0.15 {pids}"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=20)
+            if status == 0:
+                assert ended.returncode == 0, ended
+                assert len(json.loads(ended.stdout)["publishers"]) == len(players), ended.stdout
+            else:
+                assert ended.returncode in status, ended
+                assert "Too many open files" in ended.stderr, ended.stderr
+                assert "Bad message" not in ended.stderr, ended.stderr
+
+
 def main():
     require("bpf")
     for story in (no_such_process, zombie, thread_id, no_probes, in_shared_object, some_fail, usage,
-                  exits_meanwhile, two_tools, closed_streams):
+                  exits_meanwhile, two_tools, closed_streams, descriptors):
         story()
         print(f"{story.__name__}: ok", flush=True)
 
