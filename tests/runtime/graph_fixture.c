@@ -78,9 +78,9 @@ static void end(pid_t *pid, int signal_number)
 	*pid = 0;
 }
 
-void graph_kill_server(struct graph *graph)
+void graph_end_server(struct graph *graph)
 {
-	end(&graph->server, SIGKILL);
+	end(&graph->server, SIGTERM);
 }
 
 int graph_teardown(void **state)

@@ -26,8 +26,8 @@ struct graph {
 int graph_setup(void **state);
 int graph_teardown(void **state);
 
-/* Ends the server now, as a crash would, or politely. */
-void graph_kill_server(struct graph *graph);
+/* Ends the server now; with SIGTERM, so that it leaves no shared memory behind. */
+void graph_end_server(struct graph *graph);
 
 struct peer {
 	pid_t pid;

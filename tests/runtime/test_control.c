@@ -249,7 +249,7 @@ static void test_server_loss(void **state)
 	peer_start(&peer, graph);
 	peer_tell(&peer, "ok", "sub T");
 	assert_int_equal(ez_publish_bytes(publisher, "x", 1, PATIENCE_NS), 0);
-	graph_kill_server(graph);
+	graph_end_server(graph);
 	/* What is in flight is still received, then an error says why nothing follows. */
 	peer_tell(&peer, "got 1", "recv 1");
 	peer_tell(&peer, "-104", "fail");
