@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Publishers and channels that break the rules, or speak another release's dialect, against the runtime."""
+import json
 import secrets
 import socket
 import sys
@@ -338,15 +339,18 @@ def same_pid(server, peer):
 
 
 def slow_reader(server, peer):
-    """A full socket holds the publisher up, until its reader reads on or leaves."""
+    """A full socket holds the publisher up, until its reader reads on or leaves; that is blocked time."""
     publisher_id = publish(server, peer, "tcp")
     channel, other = FakeChannel(server, publisher_id), FakeChannel(server, publisher_id)
     peer.send("send 2 20000000")
+    time.sleep(0.2)
     assert len(channel.expect_tcp(0)) > 20000000
     channel.ack(0)
     other.close()
     channel.expect_tcp(1)
     peer.expect("sent 2")
+    (profile,) = json.loads(peer.tell("profile", "{"))["publishers"]
+    assert profile["blocked"]["total_ms"] > 150, profile["blocked"]
     channel.close()
 
 
