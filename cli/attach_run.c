@@ -10,6 +10,7 @@
 #include "measurement.h"
 #include "output.h"
 #include "privileges.h"
+#include "sandbox.h"
 #include "text.h"
 
 #include <errno.h>
@@ -267,6 +268,8 @@ static int become_agent(struct attach *a)
 		    strerror(-err));
 	describe(a, options.socket_path);
 	err = ezprof_privileges_drop(uid, gid);
+	if (!err)
+		err = ezprof_sandbox_agent();
 	if (err) {
 		say("cannot give up rights: %s", strerror(-err));
 		if (options.socket_path)

@@ -4,9 +4,11 @@
 #include "command_table.h"
 #include "exit_status.h"
 #include "output.h"
+#include "status_command.h"
 
 static const struct ezprof_command commands[] = {
 	{"attach", "measure processes until interrupted", ezprof_attach_main},
+	{"status", "which agents are at work, their rights and their cost", ezprof_status_main},
 	{0},
 };
 
@@ -20,7 +22,8 @@ int main(int argc, char **argv)
 			"`ezprof profile`\n"
 			"  sudo ezprof-bpf attach 4242 --once             one document after 2 "
 			"seconds\n"
-			"  sudo ezprof-bpf attach 4242 --duration 60      for a minute\n",
+			"  sudo ezprof-bpf attach 4242 --duration 60      for a minute\n"
+			"  sudo ezprof-bpf status                         what that costs\n",
 		.commands = commands,
 	};
 

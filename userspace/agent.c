@@ -264,6 +264,8 @@ static void on_opener_gone(evutil_socket_t fd, short what, void *context)
 	(void)what;
 	event_del(a->opener);
 	a->opener_gone = true;
+	ezprof_opener_stop(a->measurement->opener);
+	a->measurement->opener = NULL;
 	say(a, "the privileged helper is gone; what is attached stays attached");
 }
 

@@ -31,12 +31,16 @@ void ezprof_cost_meter_fill(const struct ezprof_cost_meter *meter, struct ezprof
 	const struct ezprof_cost_sample *a = &meter->older, *b = &meter->newest;
 	double span_s = (double)(b->time_ns - a->time_ns) / 1e9;
 
-	cost->hits_per_s = cost->ns_per_hit = cost->agent_cpu_share = -1;
+	cost->hits_per_s = cost->ns_per_hit = -1;
+	cost->agent_cpu_share = cost->probes_cpu_share = -1;
 	if (b->time_ns == a->time_ns)
 		return;
 	cost->hits_per_s = (double)(b->hits - a->hits) / span_s;
 	cost->agent_cpu_share = (double)(b->cpu_ns - a->cpu_ns) / 1e9 / span_s;
-	if (b->runs > meter->first.runs)
-		cost->ns_per_hit = (double)(b->run_ns - meter->first.run_ns) /
-				   (double)(b->runs - meter->first.runs);
+	/* The kernel measures while somebody has asked for it, which may be for a part of the span.
+	 */
+	if (b->runs == a->runs)
+		return;
+	cost->ns_per_hit = (double)(b->run_ns - a->run_ns) / (double)(b->runs - a->runs);
+	cost->probes_cpu_share = cost->hits_per_s * cost->ns_per_hit / 1e9;
 }

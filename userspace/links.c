@@ -82,6 +82,22 @@ static int open_uprobe(const struct ezprof_link_request *r, const struct ezprof_
 	return fd < 0 ? -errno : (int)fd;
 }
 
+bool ezprof_links_may_perf_event(void)
+{
+	/* A descriptor that isn't open leads to no file. */
+	const struct ezprof_link_request request = {.object_fd = -1};
+	const struct ezprof_link_site site = {.offset = 0};
+	uint32_t type;
+	int fd;
+
+	if (uprobe_pmu_type(&type))
+		return false;
+	fd = open_uprobe(&request, &site, type);
+	if (fd >= 0)
+		close(fd);
+	return fd != -EPERM && fd != -EACCES;
+}
+
 /* The link holds the event, so one descriptor is enough. */
 static int create_perf(const struct ezprof_link_request *r, const struct ezprof_link_site *site,
 		       uint32_t type)

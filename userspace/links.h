@@ -27,6 +27,12 @@ struct ezprof_link_request {
 };
 
 /*
+ * Whether this process has the rights for perf_event uprobes: it asks for an impossible one and
+ * looks at the kernel's reason for refusing it.
+ */
+bool ezprof_links_may_perf_event(void);
+
+/*
  * All sites or none. The caller owns the descriptors. Any thread.
  * Errors: -ESRCH no such process; -EPERM, -EACCES (see privileges.h); -EINVAL a site that is no
  * one-byte nop, or no site at all; those of bpf() and perf_event_open().

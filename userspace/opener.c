@@ -2,6 +2,7 @@
 /* The agent's end of the opener: starts it and asks it; see opener.h. */
 #include "opener.h"
 #include "opener_message.h"
+#include "sandbox.h"
 #include "window_shared.h"
 
 #include <errno.h>
@@ -50,7 +51,8 @@ static int isolate(int socket_fd)
 static _Noreturn void child_main(int socket_fd, pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || isolate(socket_fd))
+	if (getppid() != parent || isolate(socket_fd) || ezprof_privileges_reduce(true) ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || ezprof_sandbox_opener())
 		_exit(1);
 	_exit(ezprof_opener_serve(3));
 }
@@ -100,7 +102,7 @@ int ezprof_opener_fd(const struct ezprof_opener *opener)
 
 pid_t ezprof_opener_pid(const struct ezprof_opener *opener)
 {
-	return opener->pid;
+	return opener ? opener->pid : 0;
 }
 
 int ezprof_opener_ask(struct ezprof_opener *opener, const struct ezprof_opener_request *request,

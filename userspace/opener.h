@@ -31,6 +31,7 @@ void ezprof_opener_stop(struct ezprof_opener *opener);
 
 /* Becomes readable (end of file) when the opener has died. Not to be read. */
 int ezprof_opener_fd(const struct ezprof_opener *opener);
+/* 0 for NULL. */
 pid_t ezprof_opener_pid(const struct ezprof_opener *opener);
 
 /* Hands over the program that links will run, and how they are to be made. */

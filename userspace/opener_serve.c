@@ -199,7 +199,9 @@ static int serve_program(struct server *server, const struct ezprof_opener_reque
 	given->count = 0;
 	server->uprobe_multi = r->uprobe_multi;
 	server->pid_filter = r->pid_filter;
-	return 0;
+	/* Now it is known whether links need CAP_SYS_ADMIN: by uprobe_multi they don't. */
+	return r->uprobe_multi ? ezprof_privileges_reduce(false)
+			       : ezprof_privileges_reduce_to(ezprof_links_may_perf_event);
 }
 
 static int create_links(const struct server *server, const struct ezprof_opener_request *r,

@@ -121,18 +121,78 @@ static void explain_missing(const char *names, struct ezprof_refusal *r)
 		 path);
 }
 
-/* All capabilities are there, and still it was refused: a container, a security module, lockdown.
- */
-static void explain_refused(int err, struct ezprof_refusal *r)
+static bool file_says(const char *path, const char *what)
 {
-	snprintf(r->why, sizeof(r->why),
-		 "all capabilities that this needs are there, yet the kernel says \"%s\": "
-		 "a container's seccomp filter, a security module or kernel lockdown",
-		 strerror(-err));
-	snprintf(r->now, sizeof(r->now), "run it on the host, outside of the container");
-	snprintf(r->forever, sizeof(r->forever),
-		 "allow bpf() and perf_event_open() in the container's seccomp profile; "
-		 "see /sys/kernel/security/lockdown");
+	char text[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return strstr(text, what) != NULL;
+}
+
+#define FILTERED "\nSeccomp:\t2"
+
+/* Whether somebody else's seccomp filter is in force: 1, or -1; 0: not looked at so far. */
+static int others_filter;
+
+/* Why the kernel refuses though all capabilities are there; the first that applies. */
+struct cause {
+	bool memory; /* to look into a process; else to load or attach */
+	const char *path, *says;
+	bool inverted; /* the file doesn't say it */
+	const char *why, *now, *forever;
+};
+
+static const struct cause causes[] = {
+	{true, "/proc/self/uid_map", " 4294967295\n", true,
+	 "capabilities hold only inside of this user namespace, and the process is not of it",
+	 "run it outside of the user namespace", "give the container no user namespace of its own"},
+	{false, "/proc/self/uid_map", " 4294967295\n", true,
+	 "capabilities hold only inside of this user namespace; BPF wants them outside",
+	 "run it outside of the user namespace", "give the container no user namespace of its own"},
+	{true, "/proc/sys/kernel/yama/ptrace_scope", "3", false,
+	 "kernel.yama.ptrace_scope is 3: nobody may look into another process",
+	 "restart the machine: 3 can't be taken back",
+	 "set kernel.yama.ptrace_scope to 2 or less in /etc/sysctl.d"},
+	{false, "/sys/kernel/security/lockdown", "[confidentiality]", false,
+	 "the kernel is locked down (confidentiality): BPF may read nothing",
+	 "restart with lockdown=integrity", "set lockdown=integrity on the kernel's command line"},
+	{false, "/proc/self/status", FILTERED, false,
+	 "a seccomp filter is in force, as containers have it, and all capabilities are there",
+	 "run it on the host, outside of the container",
+	 "allow bpf() and perf_event_open() in the container's seccomp profile"},
+	{true, "/proc/self/status", "", false,
+	 "all capabilities that this needs are there: a security module refuses, or the process is "
+	 "of another user namespace above this one",
+	 "run it on the host, outside of the container",
+	 "allow ptrace in the security module's policy (AppArmor, SELinux)"},
+	{false, "/proc/self/status", "", false,
+	 "all capabilities that this needs are there: a security module or the kernel's "
+	 "configuration refuses",
+	 "run it on the host, outside of the container",
+	 "allow bpf() and perf_event_open() in the security module's policy (AppArmor, SELinux)"},
+};
+
+static void explain_refused(enum ezprof_attempt attempt, int err, struct ezprof_refusal *r)
+{
+	bool memory = attempt == EZPROF_ATTEMPT_MEMORY || attempt == EZPROF_ATTEMPT_OBJECT;
+	size_t i;
+
+	for (i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
+		const struct cause *c = &causes[i];
+
+		if (c->memory != memory || file_says(c->path, c->says) == c->inverted)
+			continue;
+		if (strcmp(c->says, FILTERED) == 0 && others_filter < 0)
+			continue;
+		snprintf(r->why, sizeof(r->why), "%s (%s)", c->why, strerror(-err));
+		snprintf(r->now, sizeof(r->now), "%s", c->now);
+		snprintf(r->forever, sizeof(r->forever), "%s", c->forever);
+		return;
+	}
 }
 
 void ezprof_privileges_explain(enum ezprof_attempt attempt, int err,
@@ -149,7 +209,7 @@ void ezprof_privileges_explain(enum ezprof_attempt attempt, int err,
 	else if (missing_caps(need, names, sizeof(names)))
 		explain_missing(names, &r);
 	else
-		explain_refused(err, &r);
+		explain_refused(attempt, err, &r);
 	*ret_refusal = r;
 }
 
@@ -196,19 +256,59 @@ static int become(uid_t uid, gid_t gid)
 	return 0;
 }
 
+/* Without them nothing can be regained by exec; while CAP_SETPCAP is there. */
+static int drop_bounds(void)
+{
+	capng_get_caps_process();
+	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP))
+		return 0;
+	capng_clear(CAPNG_SELECT_BOUNDS);
+	return capng_apply(CAPNG_SELECT_BOUNDS) ? -EPERM : 0;
+}
+
+int ezprof_privileges_reduce(bool sys_admin)
+{
+	static const unsigned int kept[] = {CAP_BPF,
+					    CAP_PERFMON,
+					    CAP_SYS_PTRACE,
+					    CAP_DAC_READ_SEARCH,
+					    CAP_CHECKPOINT_RESTORE,
+					    CAP_SYS_ADMIN};
+	size_t n = sizeof(kept) / sizeof(kept[0]) - !sys_admin, i;
+	bool have[sizeof(kept) / sizeof(kept[0])];
+
+	/* Its own filter comes after this. */
+	if (!others_filter)
+		others_filter = file_says("/proc/self/status", FILTERED) ? 1 : -1;
+	if (drop_bounds())
+		return -EPERM;
+	for (i = 0; i < n; i++)
+		have[i] = capng_have_capability(CAPNG_PERMITTED, kept[i]);
+	capng_clear(CAPNG_SELECT_CAPS);
+	for (i = 0; i < n; i++) {
+		if (have[i])
+			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, kept[i]);
+	}
+	if (capng_apply(CAPNG_SELECT_CAPS))
+		return -EPERM;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+}
+
+int ezprof_privileges_reduce_to(bool (*suffices)(void))
+{
+	capng_get_caps_process();
+	capng_update(CAPNG_DROP, CAPNG_EFFECTIVE, CAP_SYS_ADMIN);
+	if (capng_apply(CAPNG_SELECT_CAPS))
+		return -EPERM;
+	return ezprof_privileges_reduce(!suffices());
+}
+
 int ezprof_privileges_drop(uid_t uid, gid_t gid)
 {
-	int err;
+	int err = drop_bounds();
 
-	/* The bounding set goes first, while CAP_SETPCAP is there; without it nothing can be
-	   regained by exec, no_new_privs sees to that. */
-	capng_get_caps_process();
-	if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP)) {
-		capng_clear(CAPNG_SELECT_BOUNDS);
-		if (capng_apply(CAPNG_SELECT_BOUNDS))
-			return -EPERM;
-	}
-	err = become(uid, gid);
+	if (!err)
+		err = become(uid, gid);
 	if (err)
 		return err;
 	capng_clear(CAPNG_SELECT_ALL);

@@ -38,6 +38,15 @@ void ezprof_privileges_explain(enum ezprof_attempt attempt, int err,
 void ezprof_privileges_user(uid_t *ret_uid, gid_t *ret_gid);
 
 /*
+ * For the opener: keeps of its capabilities those that opening needs; CAP_SYS_ADMIN only where
+ * asked for. Sets no_new_privs. Errors: -EPERM.
+ */
+int ezprof_privileges_reduce(bool sys_admin);
+
+/* The same, with CAP_SYS_ADMIN only if `suffices` says false without it. */
+int ezprof_privileges_reduce_to(bool (*suffices)(void));
+
+/*
  * Gives up all capabilities for good, becomes that user, forbids to gain rights by exec. What is
  * open stays open; /proc/self belongs to root afterwards (the process isn't dumpable, and must not
  * be: its owner could take its file descriptors by ptrace). All threads must not exist yet.

@@ -72,6 +72,7 @@ struct ezprof_cost {
 	double hits_per_s;
 	double ns_per_hit;
 	double agent_cpu_share;
+	double probes_cpu_share; /* BPF programs alone, of one CPU */
 	uint64_t map_bytes;
 };
 
@@ -86,7 +87,7 @@ struct ezprof_profile {
 	size_t attached_count;
 	const struct ezprof_fault *faults;
 	size_t fault_count;
-	pid_t agent_pid;
+	pid_t agent_pid, opener_pid;
 	uint64_t attached_ns;
 	bool perf_event; /* links are perf_event's, not uprobe_multi's */
 	uint64_t losses[EZ_LOSS_COUNT];

@@ -69,6 +69,8 @@ static struct json_object *cost_object(const struct ezprof_cost *cost)
 	ezprof_json_double_if(o, "ns_per_hit", cost->ns_per_hit >= 0, cost->ns_per_hit);
 	ezprof_json_double_if(o, "agent_cpu_share", cost->agent_cpu_share >= 0,
 			      cost->agent_cpu_share);
+	ezprof_json_double_if(o, "probes_cpu_share", cost->probes_cpu_share >= 0,
+			      cost->probes_cpu_share);
 	ezprof_json_u64(o, "map_bytes", cost->map_bytes);
 	return o;
 }
@@ -79,6 +81,7 @@ static struct json_object *agent_object(const struct ezprof_profile *profile,
 	struct json_object *o = json_object_new_object();
 
 	ezprof_json_u64(o, "pid", (uint64_t)profile->agent_pid);
+	ezprof_json_u64_if(o, "opener_pid", profile->opener_pid > 0, (uint64_t)profile->opener_pid);
 	ezprof_json_text(o, "host", profile->host);
 	ezprof_json_text(o, "tool_version", EZPROF_VERSION);
 	ezprof_json_add(o, "attached", attached_list(profile));

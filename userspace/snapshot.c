@@ -221,11 +221,13 @@ static void finish(struct ezprof_snapshot *s)
 	p->attached = s->attached;
 	p->faults = s->faults;
 	p->agent_pid = getpid();
+	p->opener_pid = ezprof_opener_pid(m->opener);
 	p->attached_ns = m->attached_ns;
 	p->perf_event = !ezprof_bpf_uprobe_multi(m->bpf);
 	ezprof_maps_counters(m->maps, &counters);
 	memcpy(p->losses, counters.losses, sizeof(p->losses));
-	p->cost = (struct ezprof_cost){.hits_per_s = -1, .ns_per_hit = -1, .agent_cpu_share = -1};
+	p->cost = (struct ezprof_cost){
+		.hits_per_s = -1, .ns_per_hit = -1, .agent_cpu_share = -1, .probes_cpu_share = -1};
 	for (i = 0; i < EZ_PROBE_COUNT; i++)
 		p->cost.hits += counters.hits[i];
 	p->cost.map_bytes = ezprof_bpf_map_bytes(m->bpf);

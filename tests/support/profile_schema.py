@@ -68,10 +68,11 @@ SUBSCRIBER_OURS = {
     "processing": NEW_TIMES_P90, "gap": NEW_TIMES, "drops": {"total": INT},
 }
 AGENT_OURS = {
-    "pid": INT, "host": STR, "tool_version": STR, "attached": LIST, "attached_ns": INT,
+    "pid": INT, "opener_pid": or_null(INT), "host": STR, "tool_version": STR, "attached": LIST, "attached_ns": INT,
     "probes": STR, "link": STR, "endpoints": INT, "losses": OBJECT, "lost": or_null(INT),
     "cost": {"hits": INT, "hits_per_s": or_null(FLOAT), "ns_per_hit": or_null(FLOAT),
-             "agent_cpu_share": or_null(FLOAT), "map_bytes": INT},
+             "agent_cpu_share": or_null(FLOAT), "probes_cpu_share": or_null(FLOAT),
+             "map_bytes": INT},
 }
 ATTACHED_OURS = {"pid": INT, "comm": STR, "start_time": INT, "state": STR}
 ERROR_OURS = {"who": STR, "id": or_null(STR), "topic": or_null(STR), "pid": or_null(INT),
