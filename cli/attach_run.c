@@ -174,6 +174,7 @@ static int start(struct attach *a)
 		.endpoints_max = a->options->endpoints_max,
 		.shared = a->options->children || a->options->all || a->options->graph,
 		.run_stats = a->options->once,
+		.kept_ns = (uint64_t)(a->options->window_s * 1e9),
 		.failed = link_failed,
 		.context = a};
 	struct ezprof_refusal refusal = {0};

@@ -11,6 +11,9 @@
 /* Processes that have ended are told of for a while; so many at most. */
 #define EXITED_MAX 256u
 
+/* Over how much time the figures of a process that has ended go, if nobody says otherwise. */
+#define KEPT_NS 2000000000ull
+
 int ezprof_measurement_new(struct ezprof_measurement **ret_measurement)
 {
 	struct ezprof_measurement *m = calloc(1, sizeof(*m));
@@ -229,6 +232,7 @@ int ezprof_measurement_start(struct ezprof_measurement *m,
 
 	if (err)
 		return err;
+	m->kept_ns = options->kept_ns ? options->kept_ns : KEPT_NS;
 	m->filtered = !options->shared && m->target_count <= EZPROF_OWN_LINKS_MAX &&
 		      ezprof_bpf_pid_filter(m->bpf);
 	for (i = 0; i < m->target_count; i++) {

@@ -32,6 +32,7 @@ struct ezprof_measurement {
 	} * files;			   /* number of a file = its place here */
 	size_t file_count;
 	uint64_t attached_ns;
+	uint64_t kept_ns; /* window of what is kept of a process that ends */
 	bool started;
 	bool filtered; /* nobody else's semaphore was raised */
 };
@@ -56,6 +57,7 @@ struct ezprof_measurement_options {
 	bool perf_event;	/* don't use uprobe_multi */
 	bool shared;		/* more processes may come: one link per file for all of them */
 	bool run_stats;		/* see loader.h */
+	uint64_t kept_ns;	/* window of what is kept of a process that ends; 0: 2 s */
 	ezprof_measurement_failed *failed;
 	void *context;
 };

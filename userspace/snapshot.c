@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #define HOST_BYTES 256
-/* Over how much time the figures go of a process that has ended. */
-#define KEEP_WINDOW_NS 2000000000ull
 /* A number that no registry of a living process has: those count from 0. */
 #define KEPT_REGISTRY(pid, i) (0x80000000u | (uint32_t)(pid) << 9 | ((uint32_t)(i)&0x1ff))
 
@@ -170,7 +168,7 @@ void ezprof_snapshot_keep(const struct ezprof_measurement *m, struct ezprof_targ
 						 .target = target,
 						 .object = &target->objects[i],
 						 .registry = KEPT_REGISTRY(target->process->pid, i),
-						 .window_ns = KEEP_WINDOW_NS};
+						 .window_ns = m->kept_ns};
 		const struct ezprof_endpoints *found = maker.object->endpoints;
 		size_t j;
 

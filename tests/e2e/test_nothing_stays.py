@@ -5,7 +5,8 @@ import os
 import signal
 import time
 
-from agent import Agent, Player, bpf_programs, profile, publisher, subscribers, wait_until
+from agent import (Agent, Player, bpf_programs, checked, profile, publisher, subscribers,
+                   wait_until)
 from elf_sites import semaphores
 from graph import Graph
 from require import require
@@ -117,6 +118,9 @@ def all_targets_die():
         agent.process.wait(20)
         assert '"measured":{"messages":10007,"bytes":30021}' in document.replace(" ", ""), document
         assert '"exited"' in document
+        pub = publisher(checked(document), "player/topic")
+        assert pub["window_s"] == pub["window"]["requested_s"] == 16.0, pub
+        assert pub["messages"]["window"] == 10007, pub
         assert agent.said("no process is left") and agent.process.returncode == 0
         agent.process.stdout.close()
 
