@@ -197,7 +197,10 @@ static int start(struct attach *a)
 		return not_permitted(&refusal);
 	if (err == -ESRCH)
 		return nothing_left(a);
-	say("cannot attach: %s", strerror(-err));
+	if (refusal.what[0])
+		say("%s: %s", refusal.what, refusal.why);
+	else
+		say("cannot attach: %s", strerror(-err));
 	return EZPROF_EXIT_FAILURE;
 }
 

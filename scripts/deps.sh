@@ -18,7 +18,7 @@ packages=(
 for_some_tests=(
     qemu-system-x86
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-    lld binutils
+    lld binutils llvm
 )
 # Two packages have it, and exclude each other.
 command -v busybox >/dev/null || for_some_tests+=(busybox)

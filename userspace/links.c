@@ -50,11 +50,12 @@ static int uprobe_pmu_type(uint32_t *ret_type)
 {
 	char text[16] = "";
 	char *end;
-	int fd = open("/sys/bus/event_source/devices/uprobe/type", O_RDONLY | O_CLOEXEC);
+	int fd = open(EZPROF_UPROBE_TYPE, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
+	/* No kernel with uprobes lacks it, a machine without /sys does. */
 	if (fd < 0)
-		return -errno;
+		return errno == ENOENT ? -ENODEV : -errno;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	*ret_type = (uint32_t)strtoul(text, &end, 10);

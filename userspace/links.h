@@ -13,6 +13,9 @@
 /* One link per file with uprobe_multi, one per site with perf_event. */
 #define EZPROF_LINKS_MAX 64u
 
+/* Where the kernel says by which number perf_event_open() knows uprobes. */
+#define EZPROF_UPROBE_TYPE "/sys/bus/event_source/devices/uprobe/type"
+
 struct ezprof_link_site {
 	uint64_t offset, semaphore_offset, cookie;
 };
@@ -35,7 +38,8 @@ bool ezprof_links_may_perf_event(void);
 /*
  * All sites or none. The caller owns the descriptors. Any thread.
  * Errors: -ESRCH no such process; -EPERM, -EACCES (see privileges.h); -EINVAL a site that is no
- * one-byte nop, or no site at all; those of bpf() and perf_event_open().
+ * one-byte nop, or no site at all; -ENODEV perf_event: EZPROF_UPROBE_TYPE is missing; those of
+ * bpf() and perf_event_open().
  */
 int ezprof_links_create(const struct ezprof_link_request *request,
 			int ret_fds[static EZPROF_LINKS_MAX], uint32_t *ret_count);

@@ -161,8 +161,11 @@ static int load(const struct ezprof_bpf_options *options, struct ezprof_bpf *bpf
 
 	bpf->stats_fd = -1;
 	bpf->cpu_count = libbpf_num_possible_cpus();
-	if (bpf->cpu_count < 0)
+	if (bpf->cpu_count < 0) {
+		snprintf(last_warning, sizeof(last_warning),
+			 "cannot read /sys/devices/system/cpu/possible: mount /sys");
 		return bpf->cpu_count;
+	}
 	err = ezprof_features_probe(&features);
 	if (err)
 		return err;

@@ -149,7 +149,7 @@ int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process
 		       struct ezprof_links *ret_links, struct ezprof_refusal *ret_refusal)
 {
 	struct ezprof_opener_request request = {.op = EZPROF_OPENER_LINK};
-	struct ezprof_opener_answer answer;
+	struct ezprof_opener_answer answer = {0};
 	struct ezprof_opener_fds fds;
 	int err;
 
@@ -162,7 +162,7 @@ int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process
 	if (!err) {
 		ret_links->count = fds.count;
 		memcpy(ret_links->fds, fds.fds, sizeof(ret_links->fds));
-	} else if ((err == -EPERM || err == -EACCES) && ret_refusal) {
+	} else if (answer.refusal.what[0] && ret_refusal) {
 		*ret_refusal = answer.refusal;
 	}
 	return err;

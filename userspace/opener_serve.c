@@ -238,7 +238,7 @@ static int serve_link(const struct server *server, const struct ezprof_opener_re
 		err = ezprof_proc_info(dir, &a->info);
 	if (dir >= 0)
 		close(dir);
-	if (err == -EPERM || err == -EACCES)
+	if (err == -EPERM || err == -EACCES || err == -ENODEV)
 		ezprof_privileges_explain(server->uprobe_multi ? EZPROF_ATTEMPT_LINK
 							       : EZPROF_ATTEMPT_PERF_EVENT,
 					  err, &a->refusal);

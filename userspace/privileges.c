@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Refusals in words, and giving rights up; see privileges.h. */
 #include "privileges.h"
+#include "links.h"
 
 #include <cap-ng.h>
 #include <errno.h>
@@ -204,7 +205,9 @@ void ezprof_privileges_explain(enum ezprof_attempt attempt, int err,
 
 	snprintf(r.what, sizeof(r.what), "%s", need->what);
 	capng_get_caps_process();
-	if (err != -EPERM && err != -EACCES)
+	if (attempt == EZPROF_ATTEMPT_PERF_EVENT && err == -ENODEV)
+		snprintf(r.why, sizeof(r.why), "%s is missing: mount /sys", EZPROF_UPROBE_TYPE);
+	else if (err != -EPERM && err != -EACCES)
 		snprintf(r.why, sizeof(r.why), "%s", strerror(-err));
 	else if (missing_caps(need, names, sizeof(names)))
 		explain_missing(names, &r);
