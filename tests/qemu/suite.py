@@ -20,6 +20,7 @@ from require import skip
 WITHOUT = {
     "bpf_bpftrace": "bpftrace and its LLVM are not in the guest",
     "bpf_counts_perf_event": "this kernel has nothing but perf_event: bpf_counts is the same",
+    "bpf_thirty_two_bits": "no compiler there, and no matter of the kernel",
     "e2e_demo": "a story for the machine that it is read on",
     "e2e_right": "compares times more tightly than software emulation keeps them",
     "e2e_nothing_stays": "as e2e_right",
