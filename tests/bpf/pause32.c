@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A 32-bit program with one probe of provider `ezmsg`, which waits to be ended. Without a C library,
- * so that a compiler without the 32-bit one builds it: gcc -m32 -nostdlib -static.
+ * A 32-bit program with one probe of provider `ezmsg`, which waits to be ended. Without a C
+ * library, so that a compiler without the 32-bit one builds it: gcc -m32 -nostdlib -static.
  */
 void _start(void);
 
