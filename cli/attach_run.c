@@ -26,6 +26,7 @@
 #define ONCE_SLACK_NS 50000000ull
 /* Without sudo the agent of root becomes this user, who owns nothing. */
 #define NOBODY 65534
+#define LINKS_WORTH_A_WORD 8u
 
 struct attach {
 	const struct ezprof_attach_options *options;
@@ -338,6 +339,16 @@ static int finish(struct attach *a, enum ezprof_agent_end end)
 	return status;
 }
 
+/* Some kernels take their time, and whoever pressed Ctrl-C wants to know what for. */
+static void say_what_takes_time(const struct attach *a)
+{
+	size_t links = a->measurement ? ezprof_measurement_links(a->measurement) : 0;
+
+	if (links > LINKS_WORTH_A_WORD)
+		say("waiting for the kernel to detach %zu probe links, at most 0.1 s for each",
+		    links);
+}
+
 int ezprof_attach_run(const struct ezprof_attach_options *options)
 {
 	struct attach a = {.options = options};
@@ -355,6 +366,7 @@ int ezprof_attach_run(const struct ezprof_attach_options *options)
 			say("cannot go on: %s", strerror(-err));
 		status = err ? EZPROF_EXIT_FAILURE : finish(&a, end);
 	}
+	say_what_takes_time(&a);
 	ezprof_agent_free(a.agent);
 	ezprof_graph_set_free(a.graphs);
 	ezprof_discovery_free(a.discovery);

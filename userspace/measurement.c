@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "measurement.h"
 #include "clock.h"
+#include "link_closer.h"
 #include "snapshot.h"
 
 #include <errno.h>
@@ -30,16 +31,42 @@ int ezprof_measurement_new(struct ezprof_measurement **ret_measurement)
 	return 0;
 }
 
-void ezprof_measurement_detach(struct ezprof_measurement *m)
+size_t ezprof_measurement_links(const struct ezprof_measurement *m)
 {
-	size_t i, j;
+	size_t i, j, n = 0;
 
 	for (i = 0; i < m->target_count; i++) {
 		for (j = 0; j < m->targets[i]->object_count; j++)
-			ezprof_links_close(&m->targets[i]->objects[j].links);
+			n += m->targets[i]->objects[j].links.count;
 	}
 	for (i = 0; i < m->file_count; i++)
-		ezprof_links_close(&m->files[i].links);
+		n += m->files[i].links.count;
+	return n;
+}
+
+/* Into `fds` as many as fit; what doesn't is closed here. */
+static void take_links(struct ezprof_links *links, int *fds, size_t room, size_t *count)
+{
+	while (links->count > 0 && *count < room)
+		fds[(*count)++] = links->fds[--links->count];
+	ezprof_links_close(links);
+}
+
+void ezprof_measurement_detach(struct ezprof_measurement *m)
+{
+	size_t room = ezprof_measurement_links(m), count = 0, i, j;
+	int *fds = room ? malloc(room * sizeof(*fds)) : NULL;
+
+	if (!fds)
+		room = 0;
+	for (i = 0; i < m->target_count; i++) {
+		for (j = 0; j < m->targets[i]->object_count; j++)
+			take_links(&m->targets[i]->objects[j].links, fds, room, &count);
+	}
+	for (i = 0; i < m->file_count; i++)
+		take_links(&m->files[i].links, fds, room, &count);
+	ezprof_links_close_all(fds, count);
+	free(fds);
 }
 
 void ezprof_measurement_free(struct ezprof_measurement *m)

@@ -111,7 +111,10 @@ struct ezprof_target *ezprof_measurement_find(const struct ezprof_measurement *m
 /* Targets that are alive. */
 size_t ezprof_measurement_alive(const struct ezprof_measurement *measurement);
 
-/* Detaches from everything but keeps what was counted. */
+/* Links that are open: one per file, or one per site where the kernel has perf_event only. */
+size_t ezprof_measurement_links(const struct ezprof_measurement *measurement);
+
+/* Detaches from everything but keeps what was counted. About 0.1 s per link. */
 void ezprof_measurement_detach(struct ezprof_measurement *measurement);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Harness of the BPF tests; see player.h. */
 #include "player.h"
+#include "link_closer.h"
 #include "window_shared.h"
 
 #include <setjmp.h>
@@ -168,10 +169,8 @@ void bench_attach(struct bench *bench, const struct player *player, bool everyon
 
 void bench_detach(struct bench *bench)
 {
-	for (unsigned int i = 0; i < bench->attached; i++) {
-		for (uint32_t k = 0; k < bench->link_counts[i]; k++)
-			close(bench->link_fds[i][k]);
-	}
+	for (unsigned int i = 0; i < bench->attached; i++)
+		ezprof_links_close_all(bench->link_fds[i], bench->link_counts[i]);
 	bench->attached = 0;
 }
 
