@@ -12,7 +12,7 @@
 #define PROGRAM "ezprof-bpf attach"
 #define ENDPOINTS_MAX 16384
 
-enum { KEY_ONCE = 256, KEY_MAX_ENDPOINTS, KEY_PROBES, KEY_CHILDREN, KEY_GRAPH, KEY_ALL };
+enum { KEY_ONCE = 256, KEY_MAX_ENDPOINTS, KEY_PROBES, KEY_CHILDREN, KEY_GRAPH, KEY_ALL, KEY_LINK };
 
 static const struct argp_option option_table[] = {
 	{"children", KEY_CHILDREN, NULL, 0,
@@ -27,6 +27,8 @@ static const struct argp_option option_table[] = {
 	 "graph server to register with; default: the one that the processes use", 0},
 	{"max-endpoints", KEY_MAX_ENDPOINTS, "N", 0,
 	 "room for so many endpoints; default: twice those found, at least 64", 0},
+	{"link", KEY_LINK, "WAY", 0,
+	 "uprobe_multi, which is the default where the kernel has it, or perf_event", 0},
 	{"probes", KEY_PROBES, "WAY", 0, "how to measure: boundary, which is the default", 0},
 	{0},
 };
@@ -65,6 +67,16 @@ static void check_probes(const char *text)
 	exit(EZPROF_EXIT_USAGE);
 }
 
+static bool parse_link(const char *text)
+{
+	if (strcmp(text, "perf_event") == 0)
+		return true;
+	if (strcmp(text, "uprobe_multi") == 0)
+		return false;
+	fprintf(stderr, "%s: --link '%.60s': uprobe_multi or perf_event\n", PROGRAM, text);
+	exit(EZPROF_EXIT_USAGE);
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct ezprof_attach_options *o = state->input;
@@ -90,6 +102,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_GRAPH:
 		ezprof_option_address(PROGRAM, "--graph", argument, &address);
 		o->graph = argument;
+		return 0;
+	case KEY_LINK:
+		o->perf_event = parse_link(argument);
 		return 0;
 	case KEY_ALL:
 		o->all = true;

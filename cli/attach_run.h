@@ -18,6 +18,7 @@ struct ezprof_attach_options {
 	double duration_s;   /* 0: without end */
 	const char *address; /* NULL: what the processes say */
 	uint32_t endpoints_max;
+	bool perf_event; /* not uprobe_multi, even where the kernel has it */
 	bool children, all;
 	const char *graph; /* host:port; NULL: not asked for */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent's end of the opener: starts it and asks it; see opener.h. */
 #include "opener.h"
+#include "link_closer.h"
 #include "opener_message.h"
 #include "sandbox.h"
 #include "window_shared.h"
@@ -170,6 +171,6 @@ int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process
 
 void ezprof_links_close(struct ezprof_links *links)
 {
-	while (links->count > 0)
-		close(links->fds[--links->count]);
+	ezprof_links_close_all(links->fds, links->count);
+	links->count = 0;
 }

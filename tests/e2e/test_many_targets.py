@@ -2,6 +2,7 @@
 """More processes than get links of their own; and processes in namespaces of their own."""
 
 import os
+import signal
 import subprocess
 import time
 from contextlib import ExitStack
@@ -38,6 +39,48 @@ def many():
             measured = {p["pid"]: p["measured"]["messages"] for p in agent.ask()["publishers"]}
             assert len(measured) == PROCESSES - 1 and measured[players[1].pid] == 109, measured
         wait_until(lambda: not any(semaphores(stranger.pid).values()), 10, "semaphores down")
+
+
+def fifty():
+    """Nine probes, fifty processes: a second is the bar, ten times that the limit here."""
+    with ExitStack() as stack:
+        players = [stack.enter_context(Player()) for _ in range(50)]
+        for player in players:
+            player.do("open", PUBLISHER, 8)
+        began = time.monotonic()
+        with Agent(*(player.pid for player in players)) as agent:
+            attached = time.monotonic()
+            for player in players:
+                player.do("publish", 0, 3, 1)
+            document = agent.ask()
+            assert [p["measured"]["messages"] for p in document["publishers"]] == [3] * 50
+            ending = time.monotonic()
+            agent.stop(signal.SIGINT)
+            ended = time.monotonic()
+        print(f"50 processes: attached in {attached - began:.2f} s, "
+              f"detached in {ended - ending:.2f} s")
+        assert attached - began < 10 and ended - ending < 10
+
+
+def by_perf_event():
+    """As on a kernel without uprobe_multi: each process for itself, and the wait is explained."""
+    with ExitStack() as stack:
+        players = [stack.enter_context(Player()) for _ in range(3)]
+        for player in players:
+            player.do("open", PUBLISHER, 8)
+        with Agent("--link", "perf_event", players[0].pid, players[1].pid) as agent:
+            assert agent.said("2 processes by perf_event")
+            for number, player in enumerate(players):
+                player.do("publish", 0, 101 + number, 1)
+            document = agent.ask()
+            assert document["agents"][0]["link"] == "perf_event"
+            counts = {p["pid"]: (p["measured"]["messages"], p["lost"])
+                      for p in document["publishers"]}
+            assert counts == {players[0].pid: (101, 0), players[1].pid: (102, 0)}, counts
+            assert not any(semaphores(players[2].pid).values())
+            agent.stop(signal.SIGINT)
+            assert agent.said("for the kernel to detach 18 probe links"), agent.stderr()
+        assert not any(semaphores(players[0].pid).values())
 
 
 class Inside(Player):
@@ -96,7 +139,7 @@ def main():
     require("bpf")
     if os.getuid():
         skip("needs root", "EZPROF_REQUIRE_BPF")
-    for story in (many, namespaces):
+    for story in (many, fifty, by_perf_event, namespaces):
         story()
         print(f"{story.__name__}: ok", flush=True)
 
