@@ -211,10 +211,14 @@ static void describe_object(const struct ezprof_object *object,
 {
 	char *path =
 		object->path ? ezprof_text_repair(object->path, strlen(object->path), 0) : NULL;
+	char names[160];
 	size_t endpoints = registry->endpoints ? registry->endpoints->count : 0;
 
 	say("  %s: %u probes, %zu endpoint%s", path ? path : "?", object->elf.site_count, endpoints,
 	    endpoints == 1 ? "" : "s");
+	if (ezprof_elf_missing(&object->elf, EZ_PROBE_publish, EZ_PROBE_endpoint_close + 1, names,
+			       sizeof(names)))
+		say("  it lacks the probes %s: what they tell is not measured", names);
 	free(path);
 }
 

@@ -7,6 +7,7 @@
 #include "registry_layout.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static const char *const registers[] = {"x0", "x1", "x2", "x3", "x4", "x5"};
 #define PROBE_NAME(name, nargs, args, meaning) #name,
 #define PROBE_ARGS(name, nargs, args, meaning) nargs,
 static const char *const probe_names[] = {EZ_PROBE_LIST(PROBE_NAME)};
+#define PROBE_NAMES (sizeof(probe_names) / sizeof(probe_names[0]))
 static const unsigned int probe_args[] = {EZ_PROBE_LIST(PROBE_ARGS)};
 
 /* One note of a section: name and descriptor lie in the section's copy. */
@@ -359,6 +361,28 @@ const char *ezprof_elf_verdict_text(enum ezprof_elf_verdict verdict)
 	static const char *const texts[] = {EZPROF_ELF_VERDICT_LIST(VERDICT_TEXT)};
 
 	return (size_t)verdict < sizeof(texts) / sizeof(texts[0]) ? texts[verdict] : "";
+}
+
+unsigned int ezprof_elf_missing(const struct ezprof_elf *elf, unsigned int first, unsigned int end,
+				char *ret_names, size_t bytes)
+{
+	unsigned int missing = 0;
+	size_t used = 0;
+
+	ret_names[0] = '\0';
+	for (unsigned int probe = first; probe < end && probe < PROBE_NAMES; probe++) {
+		bool found = false;
+
+		for (uint32_t i = 0; i < elf->site_count && !found; i++)
+			found = elf->sites[i].probe == probe;
+		if (found)
+			continue;
+		missing++;
+		if (used < bytes)
+			used += (size_t)snprintf(ret_names + used, bytes - used, "%s%s",
+						 used ? ", " : "", probe_names[probe]);
+	}
+	return missing;
 }
 
 int ezprof_elf_bias(const struct ezprof_elf *elf, uint64_t map_start, uint64_t map_offset,

@@ -8,6 +8,7 @@
 #define EZPROF_ELF_NOTES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define EZPROF_ELF_SITES_MAX 64u
@@ -61,6 +62,13 @@ int ezprof_elf_read(int fd, struct ezprof_elf *ret_elf);
 
 /* The verdict in words, to stand behind the file's name. */
 const char *ezprof_elf_verdict_text(enum ezprof_elf_verdict verdict);
+
+/*
+ * The names of those probes of which the object has no site, from `first` to before `end` (enum
+ * ez_probe): an older or altered build. Returns how many.
+ */
+unsigned int ezprof_elf_missing(const struct ezprof_elf *elf, unsigned int first, unsigned int end,
+				char *ret_names, size_t bytes);
 
 /*
  * What to add to a link-time address, given one executable mapping of the file: its address and

@@ -43,7 +43,8 @@ struct ezprof_row {
 	X(BAD_ANSWER, "bad_answer") \
 	X(LATE, "late") \
 	X(UNREADABLE, "unreadable") \
-	X(HOSTILE, "hostile")
+	X(HOSTILE, "hostile") \
+	X(INCOMPLETE, "incomplete")
 /* clang-format on */
 
 #define EZPROF_PROFILE_ENUM_STATE(name, text) EZPROF_TARGET_##name,

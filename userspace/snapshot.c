@@ -117,6 +117,18 @@ static void judge_object(struct ezprof_snapshot *s, const struct ezprof_row_make
 	}
 }
 
+/* A metric that needs them reads as nothing, not as none: that must be said. */
+static void judge_probes(struct ezprof_snapshot *s, const struct ezprof_target *target, size_t i)
+{
+	char names[80], detail[160];
+
+	if (!ezprof_elf_missing(&target->process->objects[i].elf, EZ_PROBE_publish,
+				EZ_PROBE_endpoint_close + 1, names, sizeof(names)))
+		return;
+	snprintf(detail, sizeof(detail), "not measured: its build lacks the probes %s", names);
+	add_fault(s, target, EZPROF_REASON_INCOMPLETE, detail);
+}
+
 static int add_living(struct ezprof_snapshot *s, const struct ezprof_snapshot_request *request,
 		      struct ezprof_target *target, uint32_t *registry)
 {
@@ -136,6 +148,7 @@ static int add_living(struct ezprof_snapshot *s, const struct ezprof_snapshot_re
 		    !ezprof_same_graph(found->graph_address, request->graph))
 			continue;
 		judge_object(s, &maker);
+		judge_probes(s, target, i);
 		err = add_object(s, &maker);
 	}
 	return err;
@@ -184,7 +197,7 @@ static int make_tables(struct ezprof_snapshot *s)
 	size_t i, faults = 1;
 
 	for (i = 0; i < m->target_count; i++)
-		faults += m->targets[i]->object_count + 1;
+		faults += 2 * m->targets[i]->object_count + 1;
 	free(s->attached);
 	free(s->faults);
 	s->attached = calloc(m->target_count + 1, sizeof(s->attached[0]));

@@ -83,6 +83,8 @@ static void test_everyone(void **state)
 	player_stop(&other);
 }
 
+#define FORKS 1000
+
 /* A child forked while attached inherits breakpoints and semaphores: it survives, uncounted. */
 static void forks(const struct ezprof_bpf_options *how, bool everyone)
 {
@@ -93,13 +95,14 @@ static void forks(const struct ezprof_bpf_options *how, bool everyone)
 	start(&player);
 	bench_open(&bench, how);
 	bench_attach(&bench, &player, everyone);
-	for (int i = 0; i < 100; i++) {
-		assert_int_equal(player_do(&player, n, "fork 10 7 0"), 1);
+	for (int i = 0; i < FORKS; i++) {
+		assert_int_equal(player_do(&player, n, "fork 3 7 0"), 1);
 		assert_int_equal(n[0], 0);
 	}
 	player_do(&player, NULL, "publish 0 23 7");
 	assert_int_equal(bench_window(&bench, &player, 0, 16).measured_messages, 23);
-	assert_int_equal(bench_counters(&bench).losses[EZ_LOSS_NOT_A_TARGET], everyone ? 1000 : 0);
+	assert_int_equal(bench_counters(&bench).losses[EZ_LOSS_NOT_A_TARGET],
+			 everyone ? 3 * FORKS : 0);
 	bench_close(&bench);
 	assert_int_equal(semaphores(&player), 0);
 	player_stop(&player);

@@ -84,7 +84,8 @@ VALUES = {
     "source": {"bpf", "process"},
     "state": {"attached", "exited"},
     "who": {"publisher", "channel", "agent", "process"},
-    "reason": {"timeout", "died", "bad_json", "bad_answer", "late", "unreadable", "hostile"},
+    "reason": {"timeout", "died", "bad_json", "bad_answer", "late", "unreadable", "hostile",
+               "incomplete"},
     "probes": {"boundary"},
     "link": {"uprobe_multi", "perf_event"},
 }

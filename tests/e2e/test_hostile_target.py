@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""A process whose registry lies in every way: the agent reports it, and measures the others on."""
+
+import os
+import signal
+import subprocess
+import time
+
+from agent import TEST_BIN, Agent, Player, command
+from require import require
+
+SEEDS = 4
+SECONDS = 4
+PUBLISHER = 1
+
+
+class Hostile:
+    def __init__(self, seed):
+        self.process = subprocess.Popen([os.path.join(TEST_BIN, "hostile_player"), str(seed)],
+                                        stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        assert self.process.stdout.readline() == "ok\n"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+
+def resident_kib(pid):
+    with open(f"/proc/{pid}/status") as status:
+        [line] = [line for line in status if line.startswith("VmRSS:")]
+    return int(line.split()[1])
+
+
+def survives(seed, *options):
+    reasons, slowest = set(), 0.0
+    with Hostile(seed) as hostile, Player() as player:
+        player.do("open", PUBLISHER, 8)
+        with Agent(*options, hostile.pid, player.pid) as agent:
+            end = time.monotonic() + SECONDS
+            sizes, published = [], 0
+            while time.monotonic() < end:
+                player.do("publish", 0, 101, 3)
+                published += 101
+                began = time.monotonic()
+                document = agent.ask(0.5)
+                slowest = max(slowest, time.monotonic() - began)
+                reasons |= {e["reason"] for e in document["errors"] if e["pid"] == hostile.pid}
+                [row] = [p for p in document["publishers"] if p["pid"] == player.pid]
+                assert row["measured"]["messages"] == published and row["lost"] == 0, row
+                sizes.append(resident_kib(agent.pid))
+            hostile.process.kill()
+            agent.stop(signal.SIGINT)
+            assert agent.process.returncode in (0, 5), (agent.process.returncode, agent.stderr())
+    # Half of the time is for reaching the size that it stays at.
+    grown = max(sizes[len(sizes) // 2:]) - max(sizes[:len(sizes) // 2])
+    assert grown < 8 << 10, sizes
+    assert reasons & {"hostile", "unreadable"}, reasons
+    assert slowest < 10, slowest
+    print(f"seed {seed}: {sorted(reasons)}, {len(sizes)} documents, the slowest {slowest:.2f} s, "
+          f"{max(sizes)} KiB")
+
+
+def main():
+    require("bpf")
+    for seed in range(1, SEEDS + 1):
+        survives(seed, *(["--children"] if seed % 2 else []))
+    with Hostile(99) as hostile:
+        result = command("ezprof-bpf", "attach", hostile.pid, "--once", "--window", 0.3)
+        assert result.returncode in (0, 4, 5), result
+
+
+main()
