@@ -68,7 +68,8 @@ EZ_PROBED void ez_endpoint_publish_probed(struct ez_entry *e, uint64_t message_i
 EZ_PROBED void ez_endpoint_lease_probed(struct ez_entry *e, uint64_t message_id);
 EZ_PROBED void ez_endpoint_free_probed(struct ez_entry *e, uint64_t message_id, uint64_t bytes);
 EZ_PROBED void ez_endpoint_callback_begin_probed(const struct ez_entry *e, uint64_t message_id);
-EZ_PROBED void ez_endpoint_callback_end_probed(const struct ez_entry *e, uint64_t message_id);
+EZ_PROBED void ez_endpoint_callback_end_probed(const struct ez_entry *e, uint64_t message_id,
+					       uint64_t excluded_ns);
 
 static inline void ez_entry_count_publish(struct ez_entry *e, uint64_t bytes)
 {
@@ -197,10 +198,17 @@ static inline void ez_endpoint_callback_begin(struct ez_entry *e, uint64_t messa
 		ez_endpoint_callback_begin_probed(e, message_id);
 }
 
-static inline void ez_endpoint_callback_end(struct ez_entry *e, uint64_t message_id)
+/* `excluded_ns` of the time since callback_begin don't count as processing. */
+static inline void ez_endpoint_callback_end_excluding(struct ez_entry *e, uint64_t message_id,
+						      uint64_t excluded_ns)
 {
 	if (e && ez_probe_enabled(EZ_PROBE_callback_end))
-		ez_endpoint_callback_end_probed(e, message_id);
+		ez_endpoint_callback_end_probed(e, message_id, excluded_ns);
+}
+
+static inline void ez_endpoint_callback_end(struct ez_entry *e, uint64_t message_id)
+{
+	ez_endpoint_callback_end_excluding(e, message_id, 0);
 }
 
 /* Publisher: it starts to wait for a free buffer or for a socket; and: it goes on. */

@@ -39,8 +39,9 @@ void ez_endpoint_callback_begin_probed(const struct ez_entry *e, uint64_t messag
 				ez_entry_handle(e));
 }
 
-void ez_endpoint_callback_end_probed(const struct ez_entry *e, uint64_t message_id)
+void ez_endpoint_callback_end_probed(const struct ez_entry *e, uint64_t message_id,
+				     uint64_t excluded_ns)
 {
 	ez_probe_callback_end(ez_entry_ref(e), message_id, e->num_buffers, ez_entry_topic(e),
-			      ez_entry_handle(e));
+			      ez_entry_handle(e), excluded_ns);
 }

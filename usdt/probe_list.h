@@ -24,8 +24,8 @@
 	  "the lease of that message ends") \
 	X(callback_begin, 5, "endpoint, message_id, num_buffers, topic, handle", \
 	  "a subscriber has taken the message from its queue; user code runs next") \
-	X(callback_end, 5, "endpoint, message_id, num_buffers, topic, handle", \
-	  "user code is done with the message") \
+	X(callback_end, 6, "endpoint, message_id, num_buffers, topic, handle, excluded_ns", \
+	  "user code is done with the message; excluded_ns of the time was no processing") \
 	X(backpressure_begin, 3, "endpoint, message_id, topic", \
 	  "a publisher starts to wait for a buffer or for a socket") \
 	X(backpressure_end, 3, "endpoint, message_id, topic", \

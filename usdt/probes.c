@@ -79,10 +79,10 @@ EZ_SITE void ez_probe_callback_begin(uint64_t endpoint, uint64_t message_id, uin
 }
 
 EZ_SITE void ez_probe_callback_end(uint64_t endpoint, uint64_t message_id, uint64_t num_buffers,
-				   const char *topic, const char *handle)
+				   const char *topic, const char *handle, uint64_t excluded_ns)
 {
-	EZ_FIRE5(callback_end, endpoint, message_id, num_buffers, (uintptr_t)topic,
-		 (uintptr_t)handle);
+	EZ_FIRE6(callback_end, endpoint, message_id, num_buffers, (uintptr_t)topic,
+		 (uintptr_t)handle, excluded_ns);
 }
 
 EZ_SITE void ez_probe_backpressure_begin(uint64_t endpoint, uint64_t message_id, const char *topic)

@@ -53,7 +53,7 @@ void ez_probe_free(uint64_t endpoint, uint64_t message_id, uint64_t num_buffers,
 void ez_probe_callback_begin(uint64_t endpoint, uint64_t message_id, uint64_t num_buffers,
 			     const char *topic, const char *handle);
 void ez_probe_callback_end(uint64_t endpoint, uint64_t message_id, uint64_t num_buffers,
-			   const char *topic, const char *handle);
+			   const char *topic, const char *handle, uint64_t excluded_ns);
 void ez_probe_backpressure_begin(uint64_t endpoint, uint64_t message_id, const char *topic);
 void ez_probe_backpressure_end(uint64_t endpoint, uint64_t message_id, const char *topic);
 void ez_probe_endpoint_open(uint64_t endpoint, uint64_t kind, const char *topic,

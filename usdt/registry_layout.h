@@ -42,7 +42,8 @@
 	X(PUBLISHER, 1, "publisher") /* a publisher */ \
 	X(LINK, 2, "link")           /* a publisher's connection to one channel; leases its buffers */ \
 	X(CHANNEL, 3, "channel")     /* a process's end of the connection to one publisher */ \
-	X(CLIENT, 4, "client")       /* one subscriber on one channel; leases the channel's buffers */
+	X(CLIENT, 4, "client")       /* one subscriber on one channel; leases the channel's buffers */ \
+	X(TASK, 5, "task")           /* a coroutine on an event loop; no id, no buffers */
 
 #define EZ_TRANSPORT_LIST(X) \
 	X(UNKNOWN, 0, "unknown") \
@@ -81,6 +82,7 @@ struct ez_registry_note {
  *   channel    messages, bytes: messages that arrived
  *   client     leases: queued for this subscriber; frees: released by it (= its messages); bytes:
  *              of the released messages; drops: released without having been read (leaky)
+ *   task       messages: calls that ended
  */
 struct ez_entry {
 	/* identity: constant while open */
@@ -121,7 +123,11 @@ struct ez_entry {
 	uint64_t blocked_since_ns;  /* publisher: start of the wait in progress */
 	uint64_t blocked_ns;	    /* publisher: sum of the ended waits */
 	uint64_t callback_since_ns; /* client: reserved for the time-aware paths; 0 */
-	uint64_t reserved_counters[5];
+	uint64_t reserved_counters[1];
+	uint64_t hold_ns;	   /* task: sum of the times in which it held its event loop, */
+	uint64_t hold_max_ns;	   /* the longest of them, */
+	uint64_t hold_max_at_ns;   /* when that began, */
+	uint64_t hold_since_ns;	   /* and since when it holds it now */
 };
 _Static_assert(sizeof(struct ez_entry) == 288, "registry entry is ABI");
 _Static_assert(__builtin_offsetof(struct ez_entry, seq) == 160, "registry entry is ABI");
