@@ -128,16 +128,22 @@ EZ_INLINE void on_callback_begin(const struct ez_hit *hit, const ez_registers *r
 EZ_INLINE void on_callback_end(const struct ez_hit *hit, const ez_registers *r)
 {
 	struct ez_lease *lease = lease_at(hit, EZ_ARG1(r), EZ_ARG2(r));
-	__u64 begin_ns = 0;
+	__u64 begin_ns = 0, excluded_ns = EZ_ARG5(r);
 
 	if (!lease)
 		return;
 	if (lease_is_of(hit, lease, EZ_ARG1(r)))
 		begin_ns = EZ_XCHG(&lease->begin_ns, 0);
-	if (begin_ns)
-		interval(hit, EZ_SUB_PROCESSING, begin_ns);
-	else
+	if (!begin_ns) {
 		ez_hit_unmatched(hit, EZ_LOSS_UNMATCHED_CALLBACK);
+		return;
+	}
+	/* What the process says was no processing moves the beginning, never beyond now. */
+	if (excluded_ns < hit->now_ns - begin_ns)
+		begin_ns += excluded_ns;
+	else
+		begin_ns = hit->now_ns;
+	interval(hit, EZ_SUB_PROCESSING, begin_ns);
 }
 
 EZ_INLINE void on_blocked_begin(const struct ez_hit *hit)

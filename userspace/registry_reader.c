@@ -309,6 +309,8 @@ static int add_endpoint(struct ezprof_registry_reader *r, uint32_t index, const 
 
 	if (e->state != EZ_ENTRY_OPEN)
 		return 0;
+	if (e->kind == EZ_KIND_TASK)
+		return 0;
 	if (!e->generation || e->kind < EZ_KIND_PUBLISHER || e->kind > EZ_KIND_CLIENT ||
 	    e->index != index || e->num_buffers > EZ_REGISTRY_BUFFERS_MAX) {
 		r->endpoints.left_out++;
