@@ -115,6 +115,10 @@ def _install_channel(channel: Any, mode: str, module: ModuleType) -> None:
         ledger = _ledger(self.backpressure)
         if ledger is not None:
             ledger.open_channel(self.id, self.pub_id, text(getattr(self, "topic", "")))
+            if ledger is not self.backpressure:
+                local = self._local_backpressure
+                ledger.observe(self.id, None if local is None else _ledger(local))
+                self._ezprof = ledger
             state = _states.get(client_id)
             if queue is not None and state is not None:
                 ledger.open_client(client_id, state)
@@ -122,9 +126,15 @@ def _install_channel(channel: Any, mode: str, module: ModuleType) -> None:
 
     @functools.wraps(unregister)
     def unregister_client(self: Any, client_id: Any) -> Any:
+        local = self._local_backpressure if client_id == self.pub_id else None
         result = unregister(self, client_id)
         ledger = _ledger(self.backpressure)
         if ledger is not None:
+            if ledger is not self.backpressure:
+                ledger.free(client_id)
+                if local is not None:
+                    _ledger(local).free(self.id)
+                    ledger.observe(self.id, None)
             ledger.close_key(client_id)
         return result
 
@@ -159,6 +169,7 @@ def _install_publisher(publisher: Any) -> None:
         init(self, *args, **kwargs)
         ledger = _ledger(self._backpressure)
         if ledger is not None:
+            self._ezprof = ledger
             _note_graph(self._graph_address)
             tasks = ", ".join(_writers.get(self.topic, ()))
             ledger.open_publisher(self.id, text(self.topic), "", text(tasks))
@@ -176,7 +187,10 @@ def _install_publisher(publisher: Any) -> None:
     def handle_channel_timed(self: Any, info: Any, reader: Any) -> Any:
         ledger = _ledger(self._backpressure)
         if ledger is not None:
-            ledger.open_link(info.id, info.pid, _transport(self, info))
+            transport = _transport(self, info)
+            ledger.open_link(info.id, info.pid, transport)
+            if transport != TRANSPORT_LOCAL:
+                _ext.backpressure_observe(self._backpressure)
             info.writer = ledger.timed_writer(info.writer)
         return handle_channel(self, info, reader)
 

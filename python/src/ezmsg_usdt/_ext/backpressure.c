@@ -17,17 +17,10 @@ static struct lease *lease_at(struct backpressure *bp, Py_ssize_t index)
 	return NULL;
 }
 
-int backpressure_lease(struct backpressure *bp, PyObject *uuid, Py_ssize_t index)
+int backpressure_lease_key(struct backpressure *bp, struct lease *l, int32_t key)
 {
-	struct lease *l = lease_at(bp, index);
-	int32_t key;
 	int added;
 
-	if (!l)
-		return -1;
-	key = keys_intern(bp->ledger.keys, uuid);
-	if (key < 0)
-		return -1;
 	bp->pressure += !l->count;
 	added = lease_add_key(l, key);
 	if (added < 0)
@@ -35,6 +28,17 @@ int backpressure_lease(struct backpressure *bp, PyObject *uuid, Py_ssize_t index
 	if (added)
 		ez_endpoint_lease(ledger_entry(&bp->ledger, key), l->message_id);
 	return lazy_event_clear(&bp->event);
+}
+
+int backpressure_lease(struct backpressure *bp, PyObject *uuid, Py_ssize_t index)
+{
+	struct lease *l = lease_at(bp, index);
+	int32_t key;
+
+	if (!l)
+		return -1;
+	key = keys_intern(bp->ledger.keys, uuid);
+	return key < 0 ? -1 : backpressure_lease_key(bp, l, key);
 }
 
 int backpressure_free_one(struct backpressure *bp, PyObject *uuid, Py_ssize_t index, bool departed)
@@ -199,6 +203,8 @@ static int bp_traverse(struct backpressure *bp, visitproc visit, void *arg)
 
 	Py_VISIT(bp->buffers);
 	Py_VISIT(bp->event);
+	Py_VISIT(bp->publisher);
+	Py_VISIT(bp->id);
 	for (i = 0; bp->leases && i < bp->num_buffers; i++)
 		Py_VISIT(bp->leases[i]);
 	return keys_traverse(bp->ledger.keys, visit, arg);
@@ -207,6 +213,7 @@ static int bp_traverse(struct backpressure *bp, visitproc visit, void *arg)
 static int bp_clear(struct backpressure *bp)
 {
 	Py_CLEAR(bp->event);
+	Py_CLEAR(bp->publisher);
 	return 0;
 }
 
@@ -224,6 +231,8 @@ static void bp_dealloc(struct backpressure *bp)
 	PyMem_Free(bp->leases);
 	Py_CLEAR(bp->buffers);
 	Py_CLEAR(bp->event);
+	Py_CLEAR(bp->publisher);
+	Py_CLEAR(bp->id);
 	keys_release(bp->ledger.keys);
 	Py_TYPE(bp)->tp_free((PyObject *)bp);
 }
@@ -264,6 +273,8 @@ static PyMethodDef backpressure_methods[] = {
 	 METH_VARARGS, "open_publisher(id, topic, handle, task)"},
 	{"open_channel", (PyCFunction)(void (*)(void))backpressure_open_channel, METH_VARARGS,
 	 "open_channel(id, publisher_id, topic)"},
+	{"observe", (PyCFunction)(void (*)(void))backpressure_set_publisher, METH_VARARGS,
+	 "observe(id, publisher or None): follow this channel's local publisher as well"},
 	{"open_link", (PyCFunction)(void (*)(void))backpressure_open_link, METH_VARARGS,
 	 "open_link(channel_id, pid, transport)"},
 	{"open_client", (PyCFunction)(void (*)(void))backpressure_open_client, METH_VARARGS,

@@ -17,6 +17,9 @@ struct backpressure {
 	Py_ssize_t pressure;	/* buffers with leases */
 	PyObject *event;	/* asyncio.Event: no pressure; made on demand */
 	struct ledger ledger;
+	/* beside an observed channel: its id, and what stands beside its publisher, if local */
+	PyObject *id;
+	struct backpressure *publisher;
 	PyObject *weakrefs;
 };
 
@@ -29,6 +32,9 @@ static inline bool backpressure_check(PyObject *o)
 
 /* A lease on a buffer: 0, -1 with an exception set. */
 int backpressure_lease(struct backpressure *bp, PyObject *uuid, Py_ssize_t index);
+int backpressure_lease_key(struct backpressure *bp, struct lease *lease, int32_t key);
+/* A leaky client drops a message; its lease is freed by another call. */
+void backpressure_drop(struct backpressure *bp, PyObject *uuid);
 /* The end of it. `departed`: because the holder leaves. Nothing happens if it holds none. */
 int backpressure_free_one(struct backpressure *bp, PyObject *uuid, Py_ssize_t index,
 			  bool departed);
@@ -53,6 +59,7 @@ PyObject *backpressure_broadcast(struct backpressure *bp, PyObject *awaitable);
 /* Methods of the type that have to do with the registry, for the glue; endpoints.c. */
 PyObject *backpressure_open_publisher(struct backpressure *bp, PyObject *args);
 PyObject *backpressure_open_channel(struct backpressure *bp, PyObject *args);
+PyObject *backpressure_set_publisher(struct backpressure *bp, PyObject *args);
 PyObject *backpressure_open_link(struct backpressure *bp, PyObject *args);
 PyObject *backpressure_open_client(struct backpressure *bp, PyObject *args);
 PyObject *backpressure_close_key(struct backpressure *bp, PyObject *id);

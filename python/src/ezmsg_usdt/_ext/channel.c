@@ -1,37 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Channel's methods in C, or around the originals. Where an argument or attribute is not what
- * ezmsg itself puts there (tests do that), the original does the work.
+ * Channel's methods in C. Where an argument or attribute is not what ezmsg itself puts there
+ * (tests do that), the original does the work.
  */
 #include "channel.h"
-#include "backpressure.h"
 #include "delivery.h"
-#include "marshal.h"
 #include "methods.h"
 #include "names.h"
 #include "payload.h"
 
-static struct {
-	PyObject *get, *notify_clients, *put_local, *release_without_get;
-} original;
+struct channel_originals channel_original;
 static PyObject *local_kind; /* NULL: this ezmsg has none */
-static bool replacing;
 
-/* Attribute `name` as a Backpressure that we know: new reference to the attribute, or NULL. */
-static PyObject *attribute_backpressure(PyObject *channel, PyObject *name,
-					struct backpressure **ret_bp)
+/* Attribute `name` as a C Backpressure with buffers: new reference, or NULL without exception. */
+static struct backpressure *attribute_backpressure(PyObject *channel, PyObject *name)
 {
 	PyObject *attribute = PyObject_GetAttr(channel, name);
 
-	*ret_bp = NULL;
-	if (!attribute)
-		PyErr_Clear();
-	else if (attribute != Py_None)
-		*ret_bp = backpressure_of(attribute);
-	return attribute;
+	if (attribute && backpressure_check(attribute) &&
+	    ((struct backpressure *)attribute)->num_buffers)
+		return (struct backpressure *)attribute;
+	Py_XDECREF(attribute);
+	PyErr_Clear();
+	return NULL;
 }
 
-static bool message_number(PyObject *object, uint64_t *ret_id)
+bool channel_message_number(PyObject *object, uint64_t *ret_id)
 {
 	if (!PyLong_CheckExact(object))
 		return false;
@@ -42,38 +36,34 @@ static bool message_number(PyObject *object, uint64_t *ret_id)
 	return false;
 }
 
+PyObject *channel_call_original(PyObject *function, PyObject *self, PyObject *const *args,
+				Py_ssize_t nargs, PyObject *kwnames)
+{
+	PyObject *all[3] = {self};
+
+	if (nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0) != 2) {
+		PyErr_SetString(PyExc_TypeError, "a message id and one argument more are needed");
+		return NULL;
+	}
+	memcpy(all + 1, args, 2 * sizeof(*all));
+	return PyObject_Vectorcall(function, all, (size_t)nargs + 1, kwnames);
+}
+
 static PyObject *channel_get(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
 			     PyObject *kwnames)
 {
-	PyObject *attribute, *delivery, *inner = NULL, *all[3];
 	struct backpressure *bp;
+	PyObject *delivery;
 
-	if (kwnames || nargs != 2) {
-		/* Called as nobody in ezmsg does: unobserved rather than wrong. */
-		all[0] = self;
-		if (nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0) != 2) {
-			PyErr_SetString(PyExc_TypeError, "get() takes msg_id and client_id");
-			return NULL;
-		}
-		memcpy(all + 1, args, 2 * sizeof(*all));
-		return PyObject_Vectorcall(original.get, all, (size_t)nargs + 1, kwnames);
-	}
-	attribute = attribute_backpressure(self, names.backpressure, &bp);
-	if (!replacing) {
-		all[0] = self;
-		memcpy(all + 1, args, 2 * sizeof(*all));
-		inner = PyObject_Vectorcall(original.get, all, 3, NULL);
-		if (!inner) {
-			Py_XDECREF(attribute);
-			return NULL;
-		}
-	}
-	delivery = delivery_new(self, bp, args[0], args[1], inner);
-	Py_XDECREF(attribute);
+	if (kwnames || nargs != 2)
+		return channel_call_original(channel_original.get, self, args, nargs, kwnames);
+	bp = attribute_backpressure(self, names.backpressure);
+	delivery = delivery_new(self, bp, args[0], args[1]);
+	Py_XDECREF(bp);
 	return delivery;
 }
 
-static void arrived(struct backpressure *bp, uint64_t id, const struct received *message)
+void channel_arrived(struct backpressure *bp, uint64_t id, const struct received *message)
 {
 	backpressure_message(bp, id, message->known, message->bytes);
 	if (!bp->ledger.entry)
@@ -137,25 +127,19 @@ static int notify(PyObject *self, struct backpressure *bp, PyObject *message_id,
 static PyObject *channel_notify(PyObject *self, PyObject *message_id)
 {
 	struct received message = marshal_take_received();
-	struct backpressure *bp;
-	PyObject *attribute, *result, *args[2] = {self, message_id};
+	struct backpressure *bp = attribute_backpressure(self, names.backpressure);
+	PyObject *args[2] = {self, message_id};
 	uint64_t id;
 	int notified;
 
-	attribute = attribute_backpressure(self, names.backpressure, &bp);
-	if (!bp || !bp->num_buffers || !message_number(message_id, &id)) {
-		Py_XDECREF(attribute);
-		return PyObject_Vectorcall(original.notify_clients, args, 2, NULL);
+	if (!bp || !channel_message_number(message_id, &id)) {
+		Py_XDECREF(bp);
+		return PyObject_Vectorcall(channel_original.notify_clients, args, 2, NULL);
 	}
-	arrived(bp, id, &message);
-	if (replacing && (PyObject *)bp == attribute) {
-		notified = notify(self, bp, message_id, id);
-		result = notified < 0 ? NULL : PyBool_FromLong(notified);
-	} else {
-		result = PyObject_Vectorcall(original.notify_clients, args, 2, NULL);
-	}
-	Py_DECREF(attribute);
-	return result;
+	channel_arrived(bp, id, &message);
+	notified = notify(self, bp, message_id, id);
+	Py_DECREF(bp);
+	return notified < 0 ? NULL : PyBool_FromLong(notified);
 }
 
 static int mark_local(PyObject *self)
@@ -175,12 +159,23 @@ static int mark_local(PyObject *self)
 	return done ? 0 : -1;
 }
 
-static int lease_local(PyObject *self, PyObject *local, struct backpressure *publisher, uint64_t id)
+static int put_into_cache(PyObject *self, PyObject *const *args)
+{
+	PyObject *done, *put[3] = {PyObject_GetAttr(self, names.cache), args[1], args[0]};
+
+	if (!put[0])
+		return -1;
+	done = PyObject_VectorcallMethod(names.put_local, put, 3, NULL);
+	Py_DECREF(put[0]);
+	Py_XDECREF(done);
+	return done ? 0 : -1;
+}
+
+static int lease_local(PyObject *self, struct backpressure *publisher, uint64_t id)
 {
 	PyObject *channel_id = PyObject_GetAttr(self, names.id);
 	int failed;
 
-	(void)local;
 	if (!channel_id)
 		return -1;
 	failed = backpressure_lease(publisher, channel_id,
@@ -189,151 +184,96 @@ static int lease_local(PyObject *self, PyObject *local, struct backpressure *pub
 	return failed;
 }
 
-/* The original's body, step by step. */
-static PyObject *put_local_replaced(PyObject *self, struct backpressure *bp, PyObject *local,
-				    struct backpressure *publisher, PyObject *const *args,
-				    uint64_t id, const struct received *message)
+void channel_publishing(struct backpressure *publisher, PyObject *object, uint64_t id,
+			struct received *ret_message)
 {
-	PyObject *cache, *done, *put[3];
-	int notified;
-
-	if (mark_local(self))
-		return NULL;
-	arrived(bp, id, message);
-	notified = notify(self, bp, args[0], id);
-	if (notified < 0)
-		return NULL;
-	if (!notified)
-		Py_RETURN_NONE;
-	cache = PyObject_GetAttr(self, names.cache);
-	if (!cache)
-		return NULL;
-	put[0] = cache;
-	put[1] = args[1];
-	put[2] = args[0];
-	done = PyObject_VectorcallMethod(names.put_local, put, 3, NULL);
-	Py_DECREF(cache);
-	if (!done)
-		return NULL;
-	Py_DECREF(done);
-	if (lease_local(self, local, publisher, id))
-		return NULL;
-	Py_RETURN_NONE;
+	ret_message->transport = EZ_TRANSPORT_LOCAL;
+	ret_message->known = payload_bytes(object, &ret_message->bytes);
+	ledger_size(&publisher->ledger, ret_message->known, ret_message->bytes);
+	backpressure_message(publisher, id, ret_message->known, ret_message->bytes);
 }
 
-static PyObject *put_local_original(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-				    PyObject *kwnames)
+/* The original's body, step by step. */
+static int put_local(PyObject *self, struct backpressure *bp, struct backpressure *publisher,
+		     PyObject *const *args, uint64_t id)
 {
-	PyObject *all[3] = {self};
+	struct received message = {0};
+	int notified;
 
-	if (nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0) != 2) {
-		PyErr_SetString(PyExc_TypeError, "put_local() takes msg_id and msg");
-		return NULL;
-	}
-	memcpy(all + 1, args, 2 * sizeof(*all));
-	return PyObject_Vectorcall(original.put_local, all, (size_t)nargs + 1, kwnames);
+	channel_publishing(publisher, args[1], id, &message);
+	if (mark_local(self))
+		return -1;
+	channel_arrived(bp, id, &message);
+	notified = notify(self, bp, args[0], id);
+	if (notified <= 0)
+		return notified;
+	if (put_into_cache(self, args))
+		return -1;
+	return lease_local(self, publisher, id);
 }
 
 static PyObject *channel_put_local(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
 				   PyObject *kwnames)
 {
-	struct received message = {.transport = EZ_TRANSPORT_LOCAL};
 	struct backpressure *bp, *publisher;
-	PyObject *attribute, *local, *result;
+	PyObject *result = NULL;
 	uint64_t id;
 
-	if (kwnames || nargs != 2 || !message_number(args[0], &id))
-		return put_local_original(self, args, nargs, kwnames);
-	local = attribute_backpressure(self, names.local_backpressure, &publisher);
-	attribute = attribute_backpressure(self, names.backpressure, &bp);
-	if (publisher) {
-		message.known = payload_bytes(args[1], &message.bytes);
-		ledger_size(&publisher->ledger, message.known, message.bytes);
-		backpressure_message(publisher, id, message.known, message.bytes);
-	}
-	if (replacing && bp && publisher && (PyObject *)bp == attribute && bp->num_buffers &&
-	    publisher->num_buffers && (PyObject *)publisher == local) {
-		result = put_local_replaced(self, bp, local, publisher, args, id, &message);
-	} else {
-		if (publisher)
-			marshal_set_received(&message);
-		result = put_local_original(self, args, nargs, kwnames);
-	}
-	Py_XDECREF(local);
-	Py_XDECREF(attribute);
+	if (kwnames || nargs != 2 || !channel_message_number(args[0], &id))
+		return channel_call_original(channel_original.put_local, self, args, nargs,
+					     kwnames);
+	publisher = attribute_backpressure(self, names.local_backpressure);
+	bp = attribute_backpressure(self, names.backpressure);
+	if (!bp || !publisher)
+		result = channel_call_original(channel_original.put_local, self, args, nargs,
+					       kwnames);
+	else if (!put_local(self, bp, publisher, args, id))
+		result = Py_NewRef(Py_None);
+	Py_XDECREF(publisher);
+	Py_XDECREF(bp);
 	return result;
 }
 
 static PyObject *channel_release_without_get(PyObject *self, PyObject *const *args,
 					     Py_ssize_t nargs, PyObject *kwnames)
 {
-	PyObject *attribute, *all[3] = {self};
-	struct backpressure *bp;
-	int32_t key;
+	struct backpressure *bp = attribute_backpressure(self, names.backpressure);
 
-	if (nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0) != 2) {
-		PyErr_SetString(PyExc_TypeError,
-				"release_without_get() takes msg_id and client_id");
-		return NULL;
-	}
-	attribute = attribute_backpressure(self, names.backpressure, &bp);
-	if (bp) {
-		key = keys_find(bp->ledger.keys, args[1]);
-		if (key == KEY_ERROR)
-			PyErr_Clear();
-		ez_endpoint_drop(ledger_entry(&bp->ledger, key));
-	}
-	Py_XDECREF(attribute);
-	memcpy(all + 1, args, 2 * sizeof(*all));
-	return PyObject_Vectorcall(original.release_without_get, all, (size_t)nargs + 1, kwnames);
+	if (bp && nargs == 2)
+		backpressure_drop(bp, args[1]);
+	Py_XDECREF(bp);
+	return channel_call_original(channel_original.release_without_get, self, args, nargs,
+				     kwnames);
 }
 
-#define CALLED_WITH_KEYWORDS (METH_FASTCALL | METH_KEYWORDS)
+#define WITH_KEYWORDS (METH_FASTCALL | METH_KEYWORDS)
 
 static PyMethodDef channel_defs[] = {
-	{"get", (PyCFunction)(void (*)(void))channel_get, CALLED_WITH_KEYWORDS,
+	{"get", (PyCFunction)(void (*)(void))channel_get, WITH_KEYWORDS,
 	 "Get a message via a context manager."},
 	{"_notify_clients", channel_notify, METH_O, "Notify interested clients."},
-	{"put_local", (PyCFunction)(void (*)(void))channel_put_local, CALLED_WITH_KEYWORDS,
+	{"put_local", (PyCFunction)(void (*)(void))channel_put_local, WITH_KEYWORDS,
 	 "Put a message directly into the cache."},
 	{"release_without_get", (PyCFunction)(void (*)(void))channel_release_without_get,
-	 CALLED_WITH_KEYWORDS, "Release a message that is never read."},
+	 WITH_KEYWORDS, "Release a message that is never read."},
 	{0},
 };
 
-int methods_install(PyObject *class, PyMethodDef *def, PyObject **originals)
-{
-	PyObject *method;
-	int failed;
-
-	for (; def->ml_name; def++, originals++) {
-		Py_XSETREF(*originals, PyObject_GetAttrString(class, def->ml_name));
-		if (!*originals)
-			return -1;
-		method = PyDescr_NewMethod((PyTypeObject *)class, def);
-		failed = !method || PyObject_SetAttrString(class, def->ml_name, method);
-		Py_XDECREF(method);
-		if (failed)
-			return -1;
-	}
-	return 0;
-}
-
 PyObject *channel_install(PyObject *module, PyObject *args)
 {
-	PyObject *class, *kind, *originals[4] = {NULL};
+	PyObject *class, *kind, *originals[5] = {NULL};
 	int replace;
 
 	(void)module;
 	if (!PyArg_ParseTuple(args, "O!pO:channel_install", &PyType_Type, &class, &replace, &kind))
 		return NULL;
-	if (methods_install(class, channel_defs, originals))
+	if (methods_install(class, replace ? channel_defs : channel_observed_defs, originals))
 		return NULL;
-	original.get = originals[0];
-	original.notify_clients = originals[1];
-	original.put_local = originals[2];
-	original.release_without_get = originals[3];
+	channel_original.get = originals[0];
+	channel_original.notify_clients = originals[1];
+	channel_original.put_local = originals[2];
+	channel_original.release_without_get = originals[3];
+	channel_original.release = originals[4];
 	local_kind = kind == Py_None ? NULL : Py_NewRef(kind);
-	replacing = replace;
 	Py_RETURN_NONE;
 }

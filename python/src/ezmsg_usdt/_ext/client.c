@@ -34,12 +34,12 @@ static PyObject *client_broadcast(PyObject *self, PyObject *const *args, Py_ssiz
 
 	if (!coroutine)
 		return NULL;
-	attribute = PyObject_GetAttr(self, names.backpressure_);
+	attribute = PyObject_GetAttr(self, names.ledger);
 	if (!attribute) {
 		PyErr_Clear();
 		return coroutine;
 	}
-	bp = backpressure_of(attribute);
+	bp = backpressure_check(attribute) ? (struct backpressure *)attribute : NULL;
 	observed = bp ? backpressure_broadcast(bp, coroutine) : coroutine;
 	Py_DECREF(attribute);
 	return observed;

@@ -11,65 +11,63 @@
 struct delivery {
 	PyObject_HEAD
 	PyObject *channel, *message_id, *client_id;
-	PyObject *inner;
 	struct backpressure *bp;
 	struct activity activity;
 	bool entered, done;
 };
 
 PyObject *delivery_new(PyObject *channel, struct backpressure *bp, PyObject *message_id,
-		       PyObject *client_id, PyObject *inner)
+		       PyObject *client_id)
 {
 	struct delivery *d = PyObject_GC_New(struct delivery, &delivery_type);
 
-	if (!d) {
-		Py_XDECREF(inner);
+	if (!d)
 		return NULL;
-	}
 	memset((char *)d + sizeof(PyObject), 0, sizeof(*d) - sizeof(PyObject));
 	d->channel = Py_NewRef(channel);
 	d->message_id = Py_NewRef(message_id);
 	d->client_id = Py_NewRef(client_id);
 	d->bp = (struct backpressure *)Py_XNewRef((PyObject *)bp);
-	d->inner = inner;
 	PyObject_GC_Track((PyObject *)d);
 	return (PyObject *)d;
 }
 
-static const struct key *client_of(struct delivery *d)
+static const struct key *client_of(struct backpressure *bp, PyObject *client_id)
 {
-	int32_t key = d->bp ? keys_find(d->bp->ledger.keys, d->client_id) : KEY_NONE;
+	int32_t key = keys_find(bp->ledger.keys, client_id);
 
 	if (key == KEY_ERROR)
 		PyErr_Clear();
-	return key < 0 ? NULL : &d->bp->ledger.keys->table[key];
+	return key < 0 ? NULL : &bp->ledger.keys->table[key];
 }
 
-static void taken(struct delivery *d)
+void delivery_taken(struct backpressure *bp, PyObject *client_id, PyObject *message_id,
+		    struct activity *activity)
 {
-	const struct key *k = client_of(d);
-	uint64_t id;
+	const struct key *k = client_of(bp, client_id);
 
 	if (!k || !k->entry)
 		return;
-	id = PyLong_AsUnsignedLongLongMask(d->message_id);
 	/* It took another message without recv(): when it finished with the last is unknown. */
 	if (k->subscriber)
 		activity_forget(&((struct subscriber_state *)k->subscriber)->pending);
-	activity_open(&d->activity, k->entry, id);
+	activity_open(activity, k->entry, PyLong_AsUnsignedLongLongMask(message_id));
+}
+
+void delivery_finished(struct backpressure *bp, PyObject *client_id, struct activity *activity)
+{
+	const struct key *k = client_of(bp, client_id);
+
+	if (k && k->subscriber && ((struct subscriber_state *)k->subscriber)->in_recv)
+		activity_move(&((struct subscriber_state *)k->subscriber)->pending, activity);
+	else
+		activity_close(activity);
 }
 
 static void finished(struct delivery *d)
 {
-	const struct key *k;
-
-	if (!d->activity.open)
-		return;
-	k = client_of(d);
-	if (k && k->subscriber && ((struct subscriber_state *)k->subscriber)->in_recv)
-		activity_move(&((struct subscriber_state *)k->subscriber)->pending, &d->activity);
-	else
-		activity_close(&d->activity);
+	if (d->activity.open)
+		delivery_finished(d->bp, d->client_id, &d->activity);
 }
 
 static PyObject *release(struct delivery *d)
@@ -114,39 +112,27 @@ static PyObject *delivery_enter(struct delivery *d, PyObject *unused)
 		return NULL;
 	}
 	d->entered = true;
-	if (d->inner) {
-		object = PyObject_CallMethodNoArgs(d->inner, names.enter);
-	} else {
-		cache = PyObject_GetAttr(d->channel, names.cache);
-		if (cache)
-			object = PyObject_GetItem(cache, d->message_id);
-		Py_XDECREF(cache);
-	}
+	cache = PyObject_GetAttr(d->channel, names.cache);
+	if (cache)
+		object = PyObject_GetItem(cache, d->message_id);
+	Py_XDECREF(cache);
 	if (object) {
-		if (activity_wanted())
-			taken(d);
+		if (d->bp && activity_wanted())
+			delivery_taken(d->bp, d->client_id, d->message_id, &d->activity);
 		return object;
 	}
 	d->done = true;
-	if (!d->inner)
-		release_after_failure(d);
+	release_after_failure(d);
 	return NULL;
 }
 
 static PyObject *delivery_exit(struct delivery *d, PyObject *const *args, Py_ssize_t nargs)
 {
 	PyObject *released;
-	Py_ssize_t i;
 
+	(void)args;
+	(void)nargs;
 	finished(d);
-	if (d->inner) {
-		PyObject *all[4] = {d->inner, NULL, NULL, NULL};
-
-		for (i = 0; i < 3; i++)
-			all[i + 1] = i < nargs ? args[i] : Py_None;
-		d->done = true;
-		return PyObject_VectorcallMethod(names.exit, all, 4, NULL);
-	}
 	if (d->done)
 		Py_RETURN_FALSE;
 	d->done = true;
@@ -163,7 +149,7 @@ static void delivery_finalize(PyObject *self)
 	struct delivery *d = (struct delivery *)self;
 	PyObject *type, *value, *trace, *released;
 
-	if (!d->entered || d->done || d->inner)
+	if (!d->entered || d->done)
 		return;
 	d->done = true;
 	PyErr_Fetch(&type, &value, &trace);
@@ -180,7 +166,6 @@ static int delivery_traverse(struct delivery *d, visitproc visit, void *arg)
 	Py_VISIT(d->channel);
 	Py_VISIT(d->message_id);
 	Py_VISIT(d->client_id);
-	Py_VISIT(d->inner);
 	Py_VISIT(d->bp);
 	return 0;
 }
@@ -190,7 +175,6 @@ static int delivery_clear(struct delivery *d)
 	Py_CLEAR(d->channel);
 	Py_CLEAR(d->message_id);
 	Py_CLEAR(d->client_id);
-	Py_CLEAR(d->inner);
 	Py_CLEAR(d->bp);
 	return 0;
 }

@@ -35,6 +35,23 @@ PyObject *backpressure_open_channel(struct backpressure *bp, PyObject *args)
 	Py_RETURN_NONE;
 }
 
+PyObject *backpressure_set_publisher(struct backpressure *bp, PyObject *args)
+{
+	PyObject *id, *publisher;
+
+	if (!PyArg_ParseTuple(args, "OO:observe", &id, &publisher))
+		return NULL;
+	if (publisher != Py_None && !backpressure_check(publisher)) {
+		PyErr_SetString(PyExc_TypeError, "observe() takes a Backpressure or None");
+		return NULL;
+	}
+	Py_XSETREF(bp->id, Py_NewRef(id));
+	Py_XSETREF(bp->publisher, publisher == Py_None
+					  ? NULL
+					  : (struct backpressure *)Py_NewRef(publisher));
+	Py_RETURN_NONE;
+}
+
 PyObject *backpressure_open_link(struct backpressure *bp, PyObject *args)
 {
 	unsigned int transport;
@@ -95,6 +112,15 @@ void backpressure_message(struct backpressure *bp, uint64_t message_id, bool siz
 	l->message_id = message_id;
 	l->sized = sized;
 	l->bytes = bytes;
+}
+
+void backpressure_drop(struct backpressure *bp, PyObject *uuid)
+{
+	int32_t key = keys_find(bp->ledger.keys, uuid);
+
+	if (key == KEY_ERROR)
+		PyErr_Clear();
+	ez_endpoint_drop(ledger_entry(&bp->ledger, key));
 }
 
 void backpressure_sized(struct backpressure *bp, bool sized, uint64_t bytes)

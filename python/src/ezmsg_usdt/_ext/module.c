@@ -6,6 +6,7 @@
 #include "delivery.h"
 #include "marshal.h"
 #include "names.h"
+#include "observed.h"
 #include "run.h"
 #include "subscriber.h"
 #include "writer.h"
@@ -54,6 +55,7 @@ static PyMethodDef functions[] = {
 	{"listeners", ext_listeners, METH_NOARGS, "Which probes have a listener, by name."},
 	{"channel_install", channel_install, METH_VARARGS, NULL},
 	{"backpressure_install", backpressure_install, METH_VARARGS, NULL},
+	{"backpressure_observe", backpressure_observe, METH_O, NULL},
 	{"publisher_install", publisher_install, METH_O, NULL},
 	{"subscriber_install", subscriber_install, METH_O, NULL},
 	{"marshal_install", marshal_install, METH_VARARGS, NULL},

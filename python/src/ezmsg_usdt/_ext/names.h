@@ -17,7 +17,7 @@
 	X(dataclass_fields, "__dataclass_fields__") X(dump, "dump") X(wire, "wire") \
 	X(release, "release") X(send, "send") X(throw_, "throw") X(close, "close") \
 	X(bytes_, "bytes") X(write, "write") X(drain, "drain") X(ledger, "_ezprof") \
-	X(enter, "__enter__") X(exit, "__exit__") X(backpressure_, "_backpressure")
+	X(enter, "__enter__") X(exit, "__exit__")
 /* clang-format on */
 
 struct names {

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Observing wrappers around the original Backpressure: a C one stands beside each instance and
- * goes through the same leases, for the registry and the probes only.
+ * Observing wrappers: the original Backpressure does the work, a C one beside it goes through the
+ * same leases for the registry and the probes. A wrapper costs more than what it wraps, so leases
+ * are followed where a wrapper is needed anyway (the channel's methods, channel.c), and lease()
+ * and free() themselves are wrapped only on a publisher with links to other processes.
  */
-#include "backpressure.h"
-#include "channel.h"
 #include "methods.h"
 #include "names.h"
+#include "observed.h"
 
 static struct {
-	PyObject *init, *wait, *lease, *free;
+	PyObject *init, *wait;
 } original;
 
 static PyObject *pass_on(PyObject *function, PyObject *self, PyObject *const *args,
 			 Py_ssize_t nargs, PyObject *kwnames)
 {
 	Py_ssize_t all = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
-	PyObject *passed[4] = {self};
+	PyObject *passed[3] = {self};
 
-	if (all > 3) {
+	if (all > 2) {
 		PyErr_SetString(PyExc_TypeError, "too many arguments");
 		return NULL;
 	}
@@ -53,26 +54,30 @@ static PyObject *observed_wait(PyObject *self, PyObject *const *args, Py_ssize_t
 	return bp ? backpressure_blocking(bp, awaitable) : awaitable;
 }
 
-static PyObject *observed_lease(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+/* lease() and free() of one instance: `pair` is the original's bound method and the C one. */
+static PyObject *observed_lease(PyObject *pair, PyObject *const *args, Py_ssize_t nargs,
 				PyObject *kwnames)
 {
-	PyObject *done = pass_on(original.lease, self, args, nargs, kwnames);
-	struct backpressure *bp = done ? backpressure_of(self) : NULL;
+	PyObject *done = PyObject_Vectorcall(PyTuple_GET_ITEM(pair, 0), args, (size_t)nargs,
+					     kwnames);
+	struct backpressure *bp = (struct backpressure *)PyTuple_GET_ITEM(pair, 1);
 
-	if (bp && nargs == 2 && backpressure_lease(bp, args[0], PyLong_AsSsize_t(args[1])))
+	if (done && nargs == 2 && backpressure_lease(bp, args[0], PyLong_AsSsize_t(args[1])))
 		Py_CLEAR(done);
 	return done;
 }
 
-static PyObject *observed_free(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+static PyObject *observed_free(PyObject *pair, PyObject *const *args, Py_ssize_t nargs,
 			       PyObject *kwnames)
 {
-	PyObject *again, *done = pass_on(original.free, self, args, nargs, kwnames);
-	struct backpressure *bp = done ? backpressure_of(self) : NULL;
+	PyObject *done = PyObject_Vectorcall(PyTuple_GET_ITEM(pair, 0), args, (size_t)nargs,
+					     kwnames);
+	PyObject *again;
 
-	if (!bp)
-		return done;
-	again = backpressure_free(bp, args, nargs, kwnames);
+	if (!done)
+		return NULL;
+	again = backpressure_free((struct backpressure *)PyTuple_GET_ITEM(pair, 1), args, nargs,
+				  kwnames);
 	if (!again)
 		Py_CLEAR(done);
 	Py_XDECREF(again);
@@ -83,6 +88,10 @@ static PyMethodDef observed_defs[] = {
 	{"__init__", (PyCFunction)(void (*)(void))observed_init, METH_FASTCALL | METH_KEYWORDS,
 	 NULL},
 	{"wait", (PyCFunction)(void (*)(void))observed_wait, METH_FASTCALL | METH_KEYWORDS, NULL},
+	{0},
+};
+
+static PyMethodDef instance_defs[] = {
 	{"lease", (PyCFunction)(void (*)(void))observed_lease, METH_FASTCALL | METH_KEYWORDS, NULL},
 	{"free", (PyCFunction)(void (*)(void))observed_free, METH_FASTCALL | METH_KEYWORDS, NULL},
 	{0},
@@ -90,7 +99,7 @@ static PyMethodDef observed_defs[] = {
 
 PyObject *backpressure_install(PyObject *module, PyObject *args)
 {
-	PyObject *class, *originals[4] = {NULL};
+	PyObject *class, *originals[2] = {NULL};
 
 	(void)module;
 	if (!PyArg_ParseTuple(args, "O!:backpressure_install", &PyType_Type, &class))
@@ -99,7 +108,38 @@ PyObject *backpressure_install(PyObject *module, PyObject *args)
 		return NULL;
 	original.init = originals[0];
 	original.wait = originals[1];
-	original.lease = originals[2];
-	original.free = originals[3];
+	Py_RETURN_NONE;
+}
+
+static int observe_method(PyObject *self, struct backpressure *bp, PyMethodDef *def)
+{
+	PyObject *bound = PyObject_GetAttrString(self, def->ml_name);
+	PyObject *pair = bound ? PyTuple_Pack(2, bound, (PyObject *)bp) : NULL;
+	PyObject *function = pair ? PyCFunction_New(def, pair) : NULL;
+	int failed = !function || PyObject_SetAttrString(self, def->ml_name, function);
+
+	Py_XDECREF(bound);
+	Py_XDECREF(pair);
+	Py_XDECREF(function);
+	return failed ? -1 : 0;
+}
+
+PyObject *backpressure_observe(PyObject *module, PyObject *self)
+{
+	struct backpressure *bp = backpressure_of(self);
+	PyObject *bound;
+	bool observed;
+
+	(void)module;
+	if (!bp || (PyObject *)bp == self)
+		Py_RETURN_NONE;
+	bound = PyObject_GetAttr(self, names.lease);
+	if (!bound)
+		return NULL;
+	observed = PyCFunction_Check(bound);
+	Py_DECREF(bound);
+	if (!observed && (observe_method(self, bp, &instance_defs[0]) ||
+			  observe_method(self, bp, &instance_defs[1])))
+		return NULL;
 	Py_RETURN_NONE;
 }

@@ -9,6 +9,8 @@ void subscriber_leaves(PyObject *subscriber, const struct ez_entry *entry)
 
 	if (s->pending.open && s->pending.entry == entry)
 		activity_forget(&s->pending);
+	if (s->taken.open && s->taken.entry == entry)
+		activity_forget(&s->taken);
 }
 
 static void recv_before(struct run *r)
@@ -67,6 +69,7 @@ static void subscriber_dealloc(struct subscriber_state *s)
 	if (s->weakrefs)
 		PyObject_ClearWeakRefs((PyObject *)s);
 	activity_forget(&s->pending);
+	activity_forget(&s->taken);
 	Py_CLEAR(s->topic_object);
 	Py_CLEAR(s->handle_object);
 	Py_CLEAR(s->task_object);

@@ -13,6 +13,7 @@ struct subscriber_state {
 	PyObject *topic_object, *handle_object, *task_object; /* str: owners of the strings */
 	const char *topic, *handle, *task;
 	struct activity pending; /* user code works on a message released already */
+	struct activity taken;	 /* observing: on one not released yet */
 	bool in_recv;		 /* a step of recv() is running */
 	PyObject *weakrefs;
 };
