@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Virtual environments with one release of ezmsg and our package in it, made once per build."""
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import require
+
+VERSIONS = ("3.7.3", "3.8.0", "3.9.0", "3.10.0b5")
+SOURCE = Path(os.environ.get("EZPROF_SOURCE_DIR", Path(__file__).resolve().parents[2]))
+BUILD = Path(os.environ.get("EZPROF_BUILD_DIR", "/tmp/ezprof-python")) / "python-venvs"
+
+
+def _run(*command, **options):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          **options)
+
+
+def _package_digest():
+    total = hashlib.sha256()
+    for folder in (SOURCE / "python", SOURCE / "usdt"):
+        for path in sorted(folder.rglob("*")):
+            parts = path.relative_to(folder).parts
+            if path.is_file() and not {"build", "__pycache__"} & set(parts) and \
+                    path.suffix not in (".so", ".pyc") and ".egg-info" not in str(path):
+                total.update(str(path.relative_to(folder)).encode() + path.read_bytes())
+    return total.hexdigest()
+
+
+def _pip(python, *arguments):
+    done = _run(python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install",
+                "--retries", "1", "--timeout", "20", "-q", *arguments,
+                env=os.environ | {"EZPROF_PROGRAMS": "0"})
+    if done.returncode:
+        last = [line for line in done.stderr.splitlines() if line.strip()][-1:]
+        require.interop(f"pip can't install {' '.join(arguments)}: {''.join(last)[:200]}")
+
+
+def _ensure(folder, packages, base):
+    python, mark = folder / "bin" / "python", folder / "packages"
+    if not python.exists():
+        done = _run(base, "-m", "venv", folder)
+        if done.returncode:
+            require.interop(f"no virtual environment: {done.stderr[-200:]}")
+    wanted = "\n".join(packages)
+    if not mark.exists() or mark.read_text() != wanted:
+        _pip(python, *packages)
+        mark.write_text(wanted)
+    digest, own = _package_digest(), folder / "own"
+    if not own.exists() or own.read_text() != digest:
+        _pip(python, "--force-reinstall", "--no-deps", str(SOURCE / "python"))
+        own.write_text(digest)
+    return str(python)
+
+
+def ensure(version, *more, base=sys.executable, name=""):
+    """Interpreter of an environment with that ezmsg. Skips (or fails) the test where pip can't."""
+    folder = BUILD / f"ezmsg-{version}{name}"
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with open(folder.with_suffix(folder.suffix + ".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _ensure(folder, [f"ezmsg=={version}", "numpy", *more], base)
