@@ -113,6 +113,8 @@ EZ_INLINE void on_callback_begin(const struct ez_hit *hit, const ez_registers *r
 	struct ez_lease *lease = lease_at(hit, EZ_ARG1(r), EZ_ARG2(r));
 
 	gap(hit, EZ_SUB_GAP);
+	EZ_WRITE(hit->slot->callback_message, EZ_ARG1(r) + 1);
+	EZ_WRITE(hit->slot->callback_ns, hit->now_ns);
 	if (!lease)
 		return;
 	if (lease_is_of(hit, lease, EZ_ARG1(r)) && EZ_READ(lease->lease_ns)) {
@@ -134,6 +136,8 @@ EZ_INLINE void on_callback_end(const struct ez_hit *hit, const ez_registers *r)
 		return;
 	if (lease_is_of(hit, lease, EZ_ARG1(r)))
 		begin_ns = EZ_XCHG(&lease->begin_ns, 0);
+	else if (EZ_READ(hit->slot->callback_message) == EZ_ARG1(r) + 1)
+		begin_ns = EZ_READ(hit->slot->callback_ns);
 	if (!begin_ns) {
 		ez_hit_unmatched(hit, EZ_LOSS_UNMATCHED_CALLBACK);
 		return;

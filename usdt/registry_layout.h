@@ -82,7 +82,7 @@ struct ez_registry_note {
  *   channel    messages, bytes: messages that arrived
  *   client     leases: queued for this subscriber; frees: released by it (= its messages); bytes:
  *              of the released messages; drops: released without having been read (leaky)
- *   task       messages: calls that ended
+ *   task       messages: calls that ended; blocked_ns: what it was blocked publishing
  */
 struct ez_entry {
 	/* identity: constant while open */
@@ -122,12 +122,13 @@ struct ez_entry {
 	uint64_t disconnect_frees;  /* of frees: leases ended because the holder left */
 	uint64_t blocked_since_ns;  /* publisher: start of the wait in progress */
 	uint64_t blocked_ns;	    /* publisher: sum of the ended waits */
-	uint64_t callback_since_ns; /* client: reserved for the time-aware paths; 0 */
+	uint64_t callback_since_ns; /* client: reserved for the time-aware paths; 0. task: since
+				       when it holds its event loop */
 	uint64_t reserved_counters[1];
-	uint64_t hold_ns;	   /* task: sum of the times in which it held its event loop, */
-	uint64_t hold_max_ns;	   /* the longest of them, */
-	uint64_t hold_max_at_ns;   /* when that began, */
-	uint64_t hold_since_ns;	   /* and since when it holds it now */
+	uint64_t span_ns;	 /* task: sum of its calls from begin to end, without blocked_ns */
+	uint64_t hold_ns;	 /* task: sum of the times in which it held its event loop, */
+	uint64_t hold_max_ns;	 /* the longest of them, */
+	uint64_t hold_max_at_ns; /* and when that began */
 };
 _Static_assert(sizeof(struct ez_entry) == 288, "registry entry is ABI");
 _Static_assert(__builtin_offsetof(struct ez_entry, seq) == 160, "registry entry is ABI");

@@ -214,6 +214,11 @@ static void totals_fill(const struct ezprof_registry_reader *r, const struct ez_
 		c->disconnect_frees = e->frees;
 	c->blocked_since_ns = host_ns(r, e->blocked_since_ns);
 	c->blocked_ns = e->blocked_ns;
+	c->span_ns = e->span_ns;
+	c->hold_ns = e->hold_ns;
+	c->hold_max_ns = e->hold_max_ns;
+	c->hold_max_at_ns = host_ns(r, e->hold_max_at_ns);
+	c->hold_since_ns = host_ns(r, e->callback_since_ns);
 	c->transport = e->transport <= EZ_TRANSPORT_TCP ? e->transport : EZ_TRANSPORT_UNKNOWN;
 	c->stable = stable;
 }
@@ -309,9 +314,7 @@ static int add_endpoint(struct ezprof_registry_reader *r, uint32_t index, const 
 
 	if (e->state != EZ_ENTRY_OPEN)
 		return 0;
-	if (e->kind == EZ_KIND_TASK)
-		return 0;
-	if (!e->generation || e->kind < EZ_KIND_PUBLISHER || e->kind > EZ_KIND_CLIENT ||
+	if (!e->generation || e->kind < EZ_KIND_PUBLISHER || e->kind > EZ_KIND_TASK ||
 	    e->index != index || e->num_buffers > EZ_REGISTRY_BUFFERS_MAX) {
 		r->endpoints.left_out++;
 		return 0;

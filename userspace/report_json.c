@@ -75,6 +75,34 @@ static struct json_object *cost_object(const struct ezprof_cost *cost)
 	return o;
 }
 
+/* How long each task of the attached processes held its event loop, and how long it took. */
+static struct json_object *tasks_list(const struct ezprof_profile *profile)
+{
+	struct json_object *list = json_object_new_array();
+	const struct ezprof_row *rows;
+	size_t i, n;
+
+	rows = ezprof_profile_kind(profile, EZ_KIND_TASK, &n);
+	for (i = 0; i < n; i++) {
+		const struct ezprof_totals *t = &rows[i].endpoint.totals;
+		struct json_object *o = json_object_new_object();
+
+		ezprof_json_text(o, "task", rows[i].endpoint.task);
+		ezprof_json_u64(o, "pid", (uint64_t)rows[i].pid);
+		ezprof_json_u64(o, "calls", t->messages);
+		ezprof_json_double(o, "busy_ms", (double)t->span_ns / 1e6);
+		ezprof_json_double(o, "blocked_ms", (double)t->blocked_ns / 1e6);
+		ezprof_json_double(o, "hold_ms", (double)t->hold_ns / 1e6);
+		ezprof_json_double(o, "hold_max_ms", (double)t->hold_max_ns / 1e6);
+		ezprof_json_u64_if(o, "hold_max_at_ns", t->hold_max_at_ns, t->hold_max_at_ns);
+		ezprof_json_double_if(o, "hold_now_ms",
+				      t->hold_since_ns && t->hold_since_ns < profile->now_ns,
+				      (double)(profile->now_ns - t->hold_since_ns) / 1e6);
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
 static struct json_object *agent_object(const struct ezprof_profile *profile,
 					const struct ezprof_loss *lost)
 {
@@ -92,6 +120,7 @@ static struct json_object *agent_object(const struct ezprof_profile *profile,
 	ezprof_json_add(o, "losses", losses_object(profile));
 	ezprof_json_u64_if(o, "lost", lost->known, lost->lost);
 	ezprof_json_add(o, "cost", cost_object(&profile->cost));
+	ezprof_json_add(o, "tasks", tasks_list(profile));
 	return o;
 }
 

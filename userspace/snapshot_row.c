@@ -54,7 +54,7 @@ static void fold_row(const struct ezprof_row_maker *maker, struct ezprof_row *ro
 	struct ezprof_raw raw;
 	int err = -ENOENT;
 
-	if (e->kind != EZ_KIND_CHANNEL)
+	if (e->kind != EZ_KIND_CHANNEL && e->kind != EZ_KIND_TASK)
 		err = ezprof_maps_read(maker->measurement->maps, maker->target->process->pid,
 				       maker->object->file, e->index, e->generation, &raw);
 	if (!err) {
