@@ -35,6 +35,7 @@ class Entry:
     unsized: int
     disconnect_frees: int
     blocked_ns: int
+    span_ns: int
     hold_ns: int
     hold_max_ns: int
     open: bool
@@ -60,7 +61,7 @@ def _entry(mem, raw):
         task=_string(mem, f[12], f[15]), peer_pid=f[16], num_buffers=f[3],
         transport=TRANSPORTS[f[22]], messages=f[23], bytes=f[24], leases=f[25], frees=f[26],
         drops=f[27], unsized=f[28], disconnect_frees=f[29], blocked_ns=f[31],
-        hold_ns=f[34 + 0], hold_max_ns=f[34 + 1], open=f[0] == 1,
+        span_ns=f[34], hold_ns=f[35], hold_max_ns=f[36], open=f[0] == 1,
     )
 
 

@@ -157,6 +157,7 @@ struct backpressure *backpressure_of(PyObject *backpressure)
 static void blocking_after(struct run *r, PySendResult result)
 {
 	struct backpressure *bp = (struct backpressure *)r->subject;
+	uint64_t blocked_ns;
 
 	if (result == PYGEN_NEXT) {
 		if (!r->flag) {
@@ -170,7 +171,9 @@ static void blocking_after(struct run *r, PySendResult result)
 		return;
 	r->flag = false;
 	ledger_blocked_end(&bp->ledger);
-	activity_credit_blocked(ez_clock_ns(CLOCK_MONOTONIC) - r->since_ns);
+	blocked_ns = ez_clock_ns(CLOCK_MONOTONIC) - r->since_ns;
+	activity_credit_blocked(blocked_ns);
+	task_credit_blocked(blocked_ns);
 }
 
 static void blocking_abandoned(struct run *r)

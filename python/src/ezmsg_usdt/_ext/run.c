@@ -21,6 +21,8 @@ PyObject *run_new(const struct run_kind *kind, PyObject *awaitable, PyObject *su
 	r->inner = NULL;
 	r->subject = Py_NewRef(subject);
 	r->kind = kind;
+	r->outer = NULL;
+	r->begin_ns = 0;
 	r->since_ns = 0;
 	r->number = 0;
 	r->flag = false;

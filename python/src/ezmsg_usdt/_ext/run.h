@@ -30,7 +30,8 @@ struct run {
 	PyObject *inner;     /* its iterator */
 	PyObject *subject;   /* what the kind works on */
 	const struct run_kind *kind;
-	uint64_t since_ns;
+	struct run *outer; /* for the kind's use, as all that follows */
+	uint64_t begin_ns, since_ns;
 	uint64_t number;
 	bool flag;
 	bool running;

@@ -28,6 +28,8 @@ PyObject *subscriber_recv(PyObject *state, PyObject *awaitable);
 
 /* TaskState(callable, address): a unit's coroutine function that tells its steps. */
 extern PyTypeObject task_type;
+/* The task whose step is running in this thread was blocked publishing. */
+void task_credit_blocked(uint64_t ns);
 /* In a forked child: the tasks in the registry are the parent's. */
 void tasks_forked(void);
 

@@ -27,33 +27,56 @@ void tasks_forked(void)
 		t->entry = NULL;
 }
 
+/* The innermost call whose step is running in this thread. */
+static _Thread_local struct run *current;
+
+void task_credit_blocked(uint64_t ns)
+{
+	struct ez_entry *e = current ? ((struct task_state *)current->subject)->entry : NULL;
+
+	if (!e)
+		return;
+	current->number += ns;
+	ez_entry_begin(e);
+	e->blocked_ns += ns;
+	ez_entry_end(e);
+}
+
 static void task_before(struct run *r)
 {
-	struct ez_entry *e = ((struct task_state *)r->subject)->entry;
+	struct task_state *t = (struct task_state *)r->subject;
 
+	r->outer = current;
+	current = r;
 	r->since_ns = ez_clock_ns(CLOCK_MONOTONIC);
-	if (e)
-		e->hold_since_ns = r->since_ns;
+	if (!r->flag)
+		r->begin_ns = r->since_ns;
+	r->flag = true;
+	if (t->entry)
+		t->entry->callback_since_ns = r->since_ns;
 }
 
 static void task_after(struct run *r, PySendResult result)
 {
 	struct ez_entry *e = ((struct task_state *)r->subject)->entry;
-	uint64_t held = ez_clock_ns(CLOCK_MONOTONIC) - r->since_ns;
+	uint64_t now = ez_clock_ns(CLOCK_MONOTONIC), held = now - r->since_ns;
 
+	current = r->outer;
 	if (result != PYGEN_NEXT)
 		activity_user_end();
 	if (!e)
 		return;
 	ez_entry_begin(e);
-	e->hold_since_ns = 0;
+	e->callback_since_ns = 0;
 	e->hold_ns += held;
 	if (held > e->hold_max_ns) {
 		e->hold_max_ns = held;
 		e->hold_max_at_ns = r->since_ns;
 	}
-	if (result != PYGEN_NEXT)
+	if (result != PYGEN_NEXT) {
 		e->messages++;
+		e->span_ns += now - r->begin_ns - r->number;
+	}
 	ez_entry_end(e);
 }
 
