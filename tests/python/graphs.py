@@ -32,6 +32,7 @@ class SourceSettings(ez.Settings):
     count: int
     size: int = 64
     period: float = 0.0
+    until_ready: bool = False
 
 
 class Source(ez.Unit):
@@ -40,14 +41,30 @@ class Source(ez.Unit):
 
     @ez.publisher(OUTPUT)
     async def source(self):
+        (FOLDER / "up").touch()
         await until("go")
         sent = 0
         for _ in range(self.SETTINGS.count):
+            if self.SETTINGS.until_ready and (FOLDER / "enough").exists():
+                break
             yield self.OUTPUT, b"x" * self.SETTINGS.size
             sent += 1
-            tell("source", messages=sent, bytes=sent * self.SETTINGS.size)
             if self.SETTINGS.period:
                 await asyncio.sleep(self.SETTINGS.period)
+        tell("source", messages=sent, bytes=sent * self.SETTINGS.size)
+
+
+class TcpSource(Source):
+    OUTPUT = ez.OutputStream(bytes, num_buffers=32, force_tcp=True)
+
+    @ez.publisher(OUTPUT)
+    async def source(self):
+        (FOLDER / "up").touch()
+        await until("go")
+        for _ in range(self.SETTINGS.count):
+            yield self.OUTPUT, b"x" * self.SETTINGS.size
+        tell("source", messages=self.SETTINGS.count,
+             bytes=self.SETTINGS.count * self.SETTINGS.size)
 
 
 class Relay(ez.Unit):
@@ -70,6 +87,7 @@ class SinkSettings(ez.Settings):
 class SinkState(ez.State):
     count: int = 0
     size: int = 0
+    seconds: float = 0.0
 
 
 class Sink(ez.Unit):
@@ -79,6 +97,7 @@ class Sink(ez.Unit):
 
     @ez.subscriber(INPUT)
     async def work(self, message):
+        begin = time.perf_counter()
         if self.SETTINGS.busy:
             end = time.perf_counter() + self.SETTINGS.seconds
             while time.perf_counter() < end:
@@ -87,13 +106,18 @@ class Sink(ez.Unit):
             await asyncio.sleep(self.SETTINGS.seconds)
         self.STATE.count += 1
         self.STATE.size += len(message)
+        self.STATE.seconds += time.perf_counter() - begin
 
     @ez.task
     async def finish(self):
         while self.STATE.count < self.SETTINGS.count:
             await asyncio.sleep(0.01)
-        await asyncio.sleep(0.05)
-        tell(self.SETTINGS.name, messages=self.STATE.count, bytes=self.STATE.size)
+        (FOLDER / "enough").touch()
+        while not (FOLDER / "source.json").exists():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05 + 2 * self.SETTINGS.seconds)
+        tell(self.SETTINGS.name, messages=self.STATE.count, bytes=self.STATE.size,
+             seconds=self.STATE.seconds)
         (FOLDER / "ready").touch()
         await until("stop")
         raise ez.NormalTermination
@@ -142,7 +166,7 @@ def sleeper():
 
 
 def leaky():
-    units = {"SRC": Source(SourceSettings(count=200, period=0.002)),
+    units = {"SRC": Source(SourceSettings(count=400, period=0.002, until_ready=True)),
              "SINK": LeakySink(SinkSettings(count=20, seconds=0.01))}
     return units, [("SRC", "SINK")]
 
@@ -153,7 +177,13 @@ def tasks():
     return units, [("SRC", "SINK")]
 
 
-SCENARIOS = (relay, hog, sleeper, leaky, tasks)
+def drain():
+    units = {"SRC": TcpSource(SourceSettings(count=10, size=4 << 20)),
+             "SINK": Sink(SinkSettings(count=10, seconds=0.1, busy=True))}
+    return units, [("SRC", "SINK")]
+
+
+SCENARIOS = (relay, hog, sleeper, leaky, tasks, drain)
 
 
 def main():
