@@ -1,24 +1,40 @@
 # SPDX-License-Identifier: MIT
-"""One process of the Python benchmarks: `local N`, `pub TRANSPORT N`, `sub N`, `serve`."""
+"""One process of the Python benchmarks: `local N [FOLDER]`, `pub TRANSPORT N`, `sub N`.
+
+With a FOLDER it says so there when it is up, waits for FOLDER/go, and prints how long it took.
+"""
 
 import asyncio
 import os
 import sys
+import time
+from pathlib import Path
 
 PAYLOAD = b"x" * 64
 TOPIC = "BENCH"
 
 
-async def local(n):
+async def gate(folder):
+    if folder:
+        (Path(folder) / "up").touch()
+        while not (Path(folder) / "go").exists():
+            time.sleep(0.05)  # not the loop's: that would cost instructions
+
+
+async def local(n, folder=None):
     import ezmsg.core as ez
 
     async with ez.GraphContext(address()) as context:
         subscriber = await context.subscriber(TOPIC)
         publisher = await context.publisher(TOPIC)
+        await gate(folder)
+        begin = time.perf_counter()
         for _ in range(n):
             await publisher.broadcast(PAYLOAD)
             async with subscriber.recv_zero_copy() as message:
                 assert message is PAYLOAD
+        if folder:
+            print(time.perf_counter() - begin)
 
 
 async def publish(transport, n):
@@ -53,7 +69,7 @@ def address():
 def main():
     what = sys.argv[1]
     if what == "local":
-        asyncio.run(local(int(sys.argv[2])))
+        asyncio.run(local(int(sys.argv[2]), *sys.argv[3:]))
     elif what == "pub":
         asyncio.run(publish(sys.argv[2], int(sys.argv[3])))
     elif what == "sub":
