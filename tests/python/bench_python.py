@@ -21,6 +21,7 @@ import harness
 
 NODE = Path(__file__).with_name("bench_node.py")
 SHORT, LONG = 500, 1500
+PAIR_SHORT, PAIR_LONG = 100, 400
 WALL_MESSAGES, WALL_ROUNDS = 20000, 9
 
 
@@ -115,8 +116,8 @@ class Bench:
 
     def pair(self, mode, transport):
         """The same of both processes together."""
-        short, long = (self._run_pair(mode, transport, n) for n in (SHORT, LONG))
-        return (long - short) / (LONG - SHORT)
+        short, long = (self._run_pair(mode, transport, n) for n in (PAIR_SHORT, PAIR_LONG))
+        return (long - short) / (PAIR_LONG - PAIR_SHORT)
 
     def wall(self, mode, attached=False):
         with tempfile.TemporaryDirectory() as folder:

@@ -183,7 +183,39 @@ def drain():
     return units, [("SRC", "SINK")]
 
 
-SCENARIOS = (relay, hog, sleeper, leaky, tasks, drain)
+class EndlessSource(Source):
+    OUTPUT = ez.OutputStream(bytes)
+
+    @ez.publisher(OUTPUT)
+    async def source(self):
+        (FOLDER / "up").touch()
+        await until("go")
+        while not (FOLDER / "stop").exists():
+            yield self.OUTPUT, b"x" * self.SETTINGS.size
+            await asyncio.sleep(0.005)
+        raise ez.NormalTermination
+
+
+class EndlessSink(Sink):
+    INPUT = ez.InputStream(bytes)
+
+    @ez.subscriber(INPUT)
+    async def work(self, message):
+        await asyncio.sleep(self.SETTINGS.seconds)
+
+    @ez.task
+    async def finish(self):
+        await until("stop")
+        raise ez.NormalTermination
+
+
+def endless():
+    units = {"SRC": EndlessSource(SourceSettings(count=0)),
+             "SINK": EndlessSink(SinkSettings(count=0, seconds=0.005))}
+    return units, [("SRC", "SINK")]
+
+
+SCENARIOS = (relay, hog, sleeper, leaky, tasks, drain, endless)
 
 
 def main():

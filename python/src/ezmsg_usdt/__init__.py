@@ -7,7 +7,7 @@
 """
 
 from ._enable import EnableError, enable, status
-from ._profile import profile, profile_sync
+from ._profile import ProfileError, profile, profile_sync
 
 __version__ = "0.1.0"
-__all__ = ["EnableError", "enable", "status", "profile", "profile_sync", "__version__"]
+__all__ = ["EnableError", "ProfileError", "enable", "status", "profile", "profile_sync", "__version__"]

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import Any
 
-from . import _digests, _ext
+from . import _digests, _ext, _profile
 
 TRANSPORT_LOCAL, TRANSPORT_SHM, TRANSPORT_TCP = 1, 2, 3
 
@@ -74,6 +74,9 @@ def install() -> tuple[str, str]:
     _install_publisher(modules["pubclient"].Publisher)
     _install_subscriber(modules["subclient"].Subscriber)
     _install_tasks(modules["backendprocess"].DefaultBackendProcess)
+    from ezmsg.core.graphserver import GraphService
+
+    _profile.add_to_graph_service(GraphService)
     return found, mode
 
 
