@@ -129,7 +129,7 @@ struct ez_slot {
 	ez_u64 blocked_since_ns; /* wait in progress; 0: none */
 	ez_u64 unmatched;	 /* intervals that could not be timed */
 	ez_u64 callback_message; /* message id + 1 of the newest callback_begin, */
-	ez_u64 callback_ns;	 /* and when it was: its lease may be free and the buffer used again */
+	ez_u64 callback_ns; /* and when it was: its lease may be free and the buffer used again */
 };
 _Static_assert(sizeof(struct ez_slot) == 64, "shared with BPF");
 

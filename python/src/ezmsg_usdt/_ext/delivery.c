@@ -6,11 +6,10 @@
 #include "delivery.h"
 #include "activity.h"
 #include "names.h"
-#include "subscriber.h"
+#include "py_subscriber.h"
 
 struct delivery {
-	PyObject_HEAD
-	PyObject *channel, *message_id, *client_id;
+	PyObject_HEAD PyObject *channel, *message_id, *client_id;
 	struct backpressure *bp;
 	struct activity activity;
 	bool entered, done;

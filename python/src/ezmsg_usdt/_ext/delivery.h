@@ -4,7 +4,7 @@
 #define EZPY_DELIVERY_H
 
 #include "activity.h"
-#include "backpressure.h"
+#include "py_backpressure.h"
 
 extern PyTypeObject delivery_type;
 

@@ -3,11 +3,11 @@
  * What the glue tells a Backpressure: which endpoint it is, who connects and leaves; and the runs
  * around what may block a publisher.
  */
-#include "backpressure.h"
+#include "py_backpressure.h"
 #include "activity.h"
 #include "names.h"
 #include "run.h"
-#include "subscriber.h"
+#include "py_subscriber.h"
 #include "writer.h"
 
 PyObject *backpressure_open_publisher(struct backpressure *bp, PyObject *args)
@@ -46,9 +46,8 @@ PyObject *backpressure_set_publisher(struct backpressure *bp, PyObject *args)
 		return NULL;
 	}
 	Py_XSETREF(bp->id, Py_NewRef(id));
-	Py_XSETREF(bp->publisher, publisher == Py_None
-					  ? NULL
-					  : (struct backpressure *)Py_NewRef(publisher));
+	Py_XSETREF(bp->publisher,
+		   publisher == Py_None ? NULL : (struct backpressure *)Py_NewRef(publisher));
 	Py_RETURN_NONE;
 }
 

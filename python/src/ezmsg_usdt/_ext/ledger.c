@@ -3,7 +3,7 @@
 #include "ledger.h"
 #include "activity.h"
 #include "names.h"
-#include "subscriber.h"
+#include "py_subscriber.h"
 
 #include <pthread.h>
 
@@ -198,7 +198,8 @@ void ledger_unbind(struct ledger *l)
 	l->topic = NULL;
 }
 
-static int open_key(struct ledger *l, PyObject *id, struct ez_endpoint_spec *spec, uint8_t bytes[16])
+static int open_key(struct ledger *l, PyObject *id, struct ez_endpoint_spec *spec,
+		    uint8_t bytes[16])
 {
 	int32_t key;
 

@@ -29,7 +29,7 @@ struct ledger {
 	uint64_t bytes;
 	bool sized;
 	uint32_t blocked_depth; /* broadcasts waiting */
-	uint32_t slot; /* place in the table of publishers, see ledger_ref */
+	uint32_t slot;		/* place in the table of publishers, see ledger_ref */
 };
 
 /* 16 bytes of a UUID object. -1 with an exception set. */

@@ -5,12 +5,11 @@
  * broadcasts that overlap on one publisher don't mix theirs up.
  */
 #include "marshal.h"
-#include "backpressure.h"
+#include "py_backpressure.h"
 #include "names.h"
 
 struct serialize {
-	PyObject_HEAD
-	PyObject *class, *object, *elision;
+	PyObject_HEAD PyObject *class, *object, *elision;
 	PyObject *inner; /* observed original, or NULL */
 	PyObject *buffers;
 	uint64_t message_id, bytes;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The extension module: types, and functions for the glue. One per process, as the registry is. */
-#include "backpressure.h"
-#include "channel.h"
-#include "client.h"
+#include "py_backpressure.h"
+#include "py_channel.h"
+#include "py_client.h"
 #include "delivery.h"
 #include "marshal.h"
 #include "names.h"
 #include "observed.h"
 #include "run.h"
-#include "subscriber.h"
+#include "py_subscriber.h"
 #include "writer.h"
 
 static PyObject *ext_recv(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
@@ -74,10 +74,10 @@ static const struct {
 	const char *name; /* NULL: not for the glue */
 	PyTypeObject *type;
 } types[] = {
-	{"Backpressure", &backpressure_type}, {"BufferLease", &lease_type},
+	{"Backpressure", &backpressure_type},  {"BufferLease", &lease_type},
 	{"SubscriberState", &subscriber_type}, {"TaskState", &task_type},
-	{"Delivery", &delivery_type}, {"Run", &run_type},
-	{"Serialize", &serialize_type}, {"TimedWriter", &writer_type},
+	{"Delivery", &delivery_type},	       {"Run", &run_type},
+	{"Serialize", &serialize_type},	       {"TimedWriter", &writer_type},
 };
 
 PyMODINIT_FUNC PyInit__ext(void);

@@ -2,7 +2,7 @@
 /*
  * Observing wrappers: the original Backpressure does the work, a C one beside it goes through the
  * same leases for the registry and the probes. A wrapper costs more than what it wraps, so leases
- * are followed where a wrapper is needed anyway (the channel's methods, channel.c), and lease()
+ * are followed where a wrapper is needed anyway (the channel's methods), and lease()
  * and free() themselves are wrapped only on a publisher with links to other processes.
  */
 #include "methods.h"
@@ -58,8 +58,8 @@ static PyObject *observed_wait(PyObject *self, PyObject *const *args, Py_ssize_t
 static PyObject *observed_lease(PyObject *pair, PyObject *const *args, Py_ssize_t nargs,
 				PyObject *kwnames)
 {
-	PyObject *done = PyObject_Vectorcall(PyTuple_GET_ITEM(pair, 0), args, (size_t)nargs,
-					     kwnames);
+	PyObject *done =
+		PyObject_Vectorcall(PyTuple_GET_ITEM(pair, 0), args, (size_t)nargs, kwnames);
 	struct backpressure *bp = (struct backpressure *)PyTuple_GET_ITEM(pair, 1);
 
 	if (done && nargs == 2 && backpressure_lease(bp, args[0], PyLong_AsSsize_t(args[1])))
@@ -70,8 +70,8 @@ static PyObject *observed_lease(PyObject *pair, PyObject *const *args, Py_ssize_
 static PyObject *observed_free(PyObject *pair, PyObject *const *args, Py_ssize_t nargs,
 			       PyObject *kwnames)
 {
-	PyObject *done = PyObject_Vectorcall(PyTuple_GET_ITEM(pair, 0), args, (size_t)nargs,
-					     kwnames);
+	PyObject *done =
+		PyObject_Vectorcall(PyTuple_GET_ITEM(pair, 0), args, (size_t)nargs, kwnames);
 	PyObject *again;
 
 	if (!done)

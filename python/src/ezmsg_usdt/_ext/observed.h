@@ -3,7 +3,7 @@
 #ifndef EZPY_OBSERVED_H
 #define EZPY_OBSERVED_H
 
-#include "backpressure.h"
+#include "py_backpressure.h"
 
 /* backpressure_install(Backpressure): a C one beside each instance, from now on. */
 PyObject *backpressure_install(PyObject *module, PyObject *args);

@@ -28,8 +28,7 @@ static enum way look_at(PyTypeObject *type)
 {
 	if (PyType_HasFeature(type, Py_TPFLAGS_LONG_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS |
 					    Py_TPFLAGS_TUPLE_SUBCLASS |
-					    Py_TPFLAGS_UNICODE_SUBCLASS |
-					    Py_TPFLAGS_DICT_SUBCLASS))
+					    Py_TPFLAGS_UNICODE_SUBCLASS | Py_TPFLAGS_DICT_SUBCLASS))
 		return WAY_NONE;
 	if (has_attribute(type, names.nbytes))
 		return WAY_NBYTES;

@@ -25,10 +25,9 @@ struct run_kind {
 };
 
 struct run {
-	PyObject_HEAD
-	PyObject *awaitable; /* what to await; NULL once it has been started */
-	PyObject *inner;     /* its iterator */
-	PyObject *subject;   /* what the kind works on */
+	PyObject_HEAD PyObject *awaitable; /* what to await; NULL once it has been started */
+	PyObject *inner;		   /* its iterator */
+	PyObject *subject;		   /* what the kind works on */
 	const struct run_kind *kind;
 	struct run *outer; /* for the kind's use, as all that follows */
 	uint64_t begin_ns, since_ns;

@@ -4,13 +4,12 @@
  * event loop, which is what the others wait for when no backpressure explains a delay.
  */
 #include "run.h"
-#include "subscriber.h"
+#include "py_subscriber.h"
 
 #include <registry.h>
 
 struct task_state {
-	PyObject_HEAD
-	struct task_state *next, *previous; /* of all, for a forked child */
+	PyObject_HEAD struct task_state *next, *previous; /* of all, for a forked child */
 	PyObject *callable;
 	PyObject *dict;
 	struct ez_entry *entry;

@@ -7,8 +7,7 @@
 #include "names.h"
 
 struct timed_writer {
-	PyObject_HEAD
-	PyObject *writer;
+	PyObject_HEAD PyObject *writer;
 	PyObject *write, *drain; /* bound methods of it */
 	struct backpressure *bp;
 };

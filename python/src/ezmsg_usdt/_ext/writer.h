@@ -3,7 +3,7 @@
 #ifndef EZPY_WRITER_H
 #define EZPY_WRITER_H
 
-#include "backpressure.h"
+#include "py_backpressure.h"
 
 extern PyTypeObject writer_type;
 

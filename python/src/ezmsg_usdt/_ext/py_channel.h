@@ -3,7 +3,7 @@
 #ifndef EZPY_CHANNEL_H
 #define EZPY_CHANNEL_H
 
-#include "backpressure.h"
+#include "py_backpressure.h"
 #include "marshal.h"
 
 /*
@@ -18,7 +18,7 @@ struct channel_originals {
 };
 extern struct channel_originals channel_original;
 
-/* The methods of observing mode (channel_observed.c), ended by an empty one. */
+/* The methods of observing mode (py_channel_observed.c), ended by an empty one. */
 extern PyMethodDef channel_observed_defs[];
 
 /* A message number as ezmsg passes it; false: something else. Never leaves an exception. */

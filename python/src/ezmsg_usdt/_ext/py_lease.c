@@ -4,7 +4,7 @@
  * The event is set and cleared at the same instants as in the original, so whoever waits for it is
  * woken in the same order.
  */
-#include "lease.h"
+#include "py_lease.h"
 #include "names.h"
 
 PyObject *lazy_event_get(PyObject **event, bool set)

@@ -5,10 +5,10 @@
  * its publisher's: each original is wrapped once, not each of its steps.
  */
 #include "activity.h"
-#include "channel.h"
+#include "py_channel.h"
 #include "delivery.h"
 #include "names.h"
-#include "subscriber.h"
+#include "py_subscriber.h"
 
 /* Borrowed; NULL: nothing stands there. */
 static struct backpressure *beside(PyObject *channel)

@@ -3,7 +3,7 @@
  * Channel's methods in C. Where an argument or attribute is not what ezmsg itself puts there
  * (tests do that), the original does the work.
  */
-#include "channel.h"
+#include "py_channel.h"
 #include "delivery.h"
 #include "methods.h"
 #include "names.h"

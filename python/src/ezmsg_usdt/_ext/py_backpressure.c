@@ -3,9 +3,9 @@
  * The C Backpressure. Every state change of the original happens here at the same instant and in
  * the same order; the registry is told only of what really changed.
  */
-#include "backpressure.h"
+#include "py_backpressure.h"
 #include "names.h"
-#include "subscriber.h"
+#include "py_subscriber.h"
 
 static struct lease *lease_at(struct backpressure *bp, Py_ssize_t index)
 {
@@ -136,8 +136,9 @@ PyObject *backpressure_free(struct backpressure *bp, PyObject *const *args, Py_s
 	Py_ssize_t all = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
 	Py_ssize_t index;
 
-	if (nargs < 1 || all > 2 || (all > nargs && PyUnicode_CompareWithASCIIString(
-							    PyTuple_GET_ITEM(kwnames, 0), "buf_idx"))) {
+	if (nargs < 1 || all > 2 ||
+	    (all > nargs &&
+	     PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, 0), "buf_idx"))) {
 		PyErr_SetString(PyExc_TypeError, "free() takes a uuid and a buffer index or None");
 		return NULL;
 	}
@@ -186,8 +187,8 @@ static PyObject *bp_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	if (!bp)
 		return NULL;
 	bp->num_buffers = num < 0 ? 0 : num;
-	bp->ledger.num_buffers = bp->num_buffers > UINT32_MAX ? UINT32_MAX
-							      : (uint32_t)bp->num_buffers;
+	bp->ledger.num_buffers =
+		bp->num_buffers > UINT32_MAX ? UINT32_MAX : (uint32_t)bp->num_buffers;
 	bp->ledger.keys = keys_new();
 	if (!bp->ledger.keys || make_leases(bp)) {
 		if (!PyErr_Occurred())
@@ -269,8 +270,8 @@ static PyMethodDef backpressure_methods[] = {
 	{"free", (PyCFunction)(void (*)(void))backpressure_free, METH_FASTCALL | METH_KEYWORDS,
 	 "End a client's lease on a buffer, or all of them."},
 	{"sync", (PyCFunction)(void (*)(void))bp_sync, METH_NOARGS, "Wait until all are free."},
-	{"open_publisher", (PyCFunction)(void (*)(void))backpressure_open_publisher,
-	 METH_VARARGS, "open_publisher(id, topic, handle, task)"},
+	{"open_publisher", (PyCFunction)(void (*)(void))backpressure_open_publisher, METH_VARARGS,
+	 "open_publisher(id, topic, handle, task)"},
 	{"open_channel", (PyCFunction)(void (*)(void))backpressure_open_channel, METH_VARARGS,
 	 "open_channel(id, publisher_id, topic)"},
 	{"observe", (PyCFunction)(void (*)(void))backpressure_set_publisher, METH_VARARGS,
@@ -283,8 +284,8 @@ static PyMethodDef backpressure_methods[] = {
 	 "close_key(id): a link or client leaves the registry"},
 	{"close_owner", (PyCFunction)(void (*)(void))backpressure_close_owner, METH_NOARGS,
 	 "The publisher leaves the registry; its links go with their channels."},
-	{"close_endpoints", (PyCFunction)(void (*)(void))backpressure_close_endpoints,
-	 METH_NOARGS, "All of this leaves the registry."},
+	{"close_endpoints", (PyCFunction)(void (*)(void))backpressure_close_endpoints, METH_NOARGS,
+	 "All of this leaves the registry."},
 	{"broadcast", (PyCFunction)(void (*)(void))backpressure_broadcast_method, METH_O,
 	 "broadcast(coroutine): the same, observed"},
 	{"timed_writer", (PyCFunction)(void (*)(void))backpressure_timed_writer, METH_O,

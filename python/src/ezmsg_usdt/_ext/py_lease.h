@@ -11,14 +11,13 @@
 #include <stdbool.h>
 
 struct lease {
-	PyObject_HEAD
-	struct keys *keys;  /* shared with the Backpressure and its other buffers */
-	PyObject *event;    /* asyncio.Event, or NULL */
-	uint64_t *words;    /* bit per key index; points to `word` while that is enough */
+	PyObject_HEAD struct keys *keys; /* shared with the Backpressure and its other buffers */
+	PyObject *event;		 /* asyncio.Event, or NULL */
+	uint64_t *words; /* bit per key index; points to `word` while that is enough */
 	uint64_t word;
 	uint32_t num_words;
-	uint32_t count;	    /* bits set */
-	bool shared;	    /* the keys are somebody else's to traverse */
+	uint32_t count; /* bits set */
+	bool shared;	/* the keys are somebody else's to traverse */
 	/* what lies in the buffer, as far as known */
 	bool sized;
 	uint64_t message_id, bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SubscriberState, and the run around recv(). */
-#include "subscriber.h"
+#include "py_subscriber.h"
 #include "run.h"
 
 void subscriber_leaves(PyObject *subscriber, const struct ez_entry *entry)

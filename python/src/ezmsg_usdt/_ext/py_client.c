@@ -3,11 +3,11 @@
  * broadcast() and recv() return the original's coroutine under observation. An instance that the
  * glue hasn't seen gets the original's coroutine as it is.
  */
-#include "client.h"
-#include "backpressure.h"
+#include "py_client.h"
+#include "py_backpressure.h"
 #include "methods.h"
 #include "names.h"
-#include "subscriber.h"
+#include "py_subscriber.h"
 
 static PyObject *original_broadcast, *original_recv;
 

@@ -6,16 +6,15 @@
 #ifndef EZPY_BACKPRESSURE_H
 #define EZPY_BACKPRESSURE_H
 
-#include "lease.h"
+#include "py_lease.h"
 #include "ledger.h"
 
 struct backpressure {
-	PyObject_HEAD
-	PyObject *buffers;	/* list of BufferLease, as the original has it */
-	struct lease **leases;	/* the same, owned by the list's first state */
+	PyObject_HEAD PyObject *buffers; /* list of BufferLease, as the original has it */
+	struct lease **leases;		 /* the same, owned by the list's first state */
 	Py_ssize_t num_buffers;
-	Py_ssize_t pressure;	/* buffers with leases */
-	PyObject *event;	/* asyncio.Event: no pressure; made on demand */
+	Py_ssize_t pressure; /* buffers with leases */
+	PyObject *event;     /* asyncio.Event: no pressure; made on demand */
 	struct ledger ledger;
 	/* beside an observed channel: its id, and what stands beside its publisher, if local */
 	PyObject *id;
@@ -36,14 +35,12 @@ int backpressure_lease_key(struct backpressure *bp, struct lease *lease, int32_t
 /* A leaky client drops a message; its lease is freed by another call. */
 void backpressure_drop(struct backpressure *bp, PyObject *uuid);
 /* The end of it. `departed`: because the holder leaves. Nothing happens if it holds none. */
-int backpressure_free_one(struct backpressure *bp, PyObject *uuid, Py_ssize_t index,
-			  bool departed);
+int backpressure_free_one(struct backpressure *bp, PyObject *uuid, Py_ssize_t index, bool departed);
 /* Backpressure.free() with its Python arguments. */
 PyObject *backpressure_free(struct backpressure *bp, PyObject *const *args, Py_ssize_t nargs,
 			    PyObject *kwnames);
 /* What lies in the buffer of that message from now on. */
-void backpressure_message(struct backpressure *bp, uint64_t message_id, bool sized,
-			  uint64_t bytes);
+void backpressure_message(struct backpressure *bp, uint64_t message_id, bool sized, uint64_t bytes);
 /* The size of the message that the publisher has in hand. */
 void backpressure_sized(struct backpressure *bp, bool sized, uint64_t bytes);
 /* The publisher whose broadcast this thread is in, or NULL. */

@@ -9,8 +9,8 @@
 #include "activity.h"
 
 struct subscriber_state {
-	PyObject_HEAD
-	PyObject *topic_object, *handle_object, *task_object; /* str: owners of the strings */
+	PyObject_HEAD PyObject *topic_object, *handle_object,
+		*task_object; /* str: owners of the strings */
 	const char *topic, *handle, *task;
 	struct activity pending; /* user code works on a message released already */
 	struct activity taken;	 /* observing: on one not released yet */
