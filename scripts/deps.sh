@@ -11,7 +11,7 @@ packages=(
     libcap-ng-dev
     # to test
     g++ libcmocka-dev bpftrace valgrind universal-ctags clang-format groff-base
-    python3 python3-venv git procps iproute2
+    python3 python3-venv python3-dev python3.11-dbg git procps iproute2
 )
 # Without these some tests are skipped, saying so: an old kernel in a virtual machine, builds for
 # aarch64, other linkers.
