@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import require
@@ -37,7 +38,8 @@ def _pip(python, *arguments):
                 env=os.environ | {"EZPROF_PROGRAMS": "0"})
     if done.returncode:
         last = [line for line in done.stderr.splitlines() if line.strip()][-1:]
-        require.interop(f"pip can't install {' '.join(arguments)}: {''.join(last)[:200]}")
+        require.skip(f"pip can't install {' '.join(arguments)}: {''.join(last)[:200]}",
+                     "EZPROF_REQUIRE_INTEROP")
 
 
 def _ensure(folder, packages, base):
@@ -45,7 +47,8 @@ def _ensure(folder, packages, base):
     if not python.exists():
         done = _run(base, "-m", "venv", folder)
         if done.returncode:
-            require.interop(f"no virtual environment: {done.stderr[-200:]}")
+            require.skip(f"no virtual environment: {done.stderr[-200:]}",
+                         "EZPROF_REQUIRE_INTEROP")
     wanted = "\n".join(packages)
     if not mark.exists() or mark.read_text() != wanted:
         _pip(python, *packages)
@@ -64,3 +67,17 @@ def ensure(version, *more, base=sys.executable, name=""):
     with open(folder.with_suffix(folder.suffix + ".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return _ensure(folder, [f"ezmsg=={version}", "numpy", *more], base)
+
+
+def sources(version, folder):
+    """Unpacks that release's source distribution; returns its root."""
+    python = ensure(version)
+    done = _run(python, "-m", "pip", "--disable-pip-version-check", "download", "-q", "--no-binary",
+                "ezmsg", "--no-deps", "-d", str(folder), f"ezmsg=={version}")
+    archives = list(Path(folder).glob("ezmsg-*.tar.gz"))
+    if not archives:
+        require.skip(f"no source distribution of ezmsg {version}: {done.stderr[-200:]}",
+                     "EZPROF_REQUIRE_INTEROP")
+    with tarfile.open(archives[0]) as archive:
+        archive.extractall(folder, filter="data")
+    return next(Path(folder).glob("ezmsg-*/"))

@@ -4,28 +4,13 @@
 import re
 import subprocess
 import sys
-import tarfile
 import tempfile
-from pathlib import Path
 
 import environment
 import harness
-from require import skip
 
 NEEDS = ("pytest", "pytest-asyncio", "xarray", "psutil", "pytest-benchmark")
 TRIES = 6
-
-
-def unpack(python, folder):
-    done = subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "download", "-q",
-                           "--no-binary", "ezmsg", "--no-deps",
-                           "-d", folder, "ezmsg==3.9.0"], capture_output=True, text=True)
-    archives = list(Path(folder).glob("ezmsg-*.tar.gz"))
-    if not archives:
-        skip(f"no source distribution of ezmsg: {done.stderr[-200:]}", "EZPROF_REQUIRE_INTEROP")
-    with tarfile.open(archives[0]) as archive:
-        archive.extractall(folder, filter="data")
-    return next(Path(folder).glob("ezmsg-*/tests")).parent
 
 
 def outcomes(python, root, probes, selected=()):
@@ -46,7 +31,7 @@ def outcomes(python, root, probes, selected=()):
 def main():
     python = environment.ensure("3.9.0", *NEEDS, name="-tests")
     with tempfile.TemporaryDirectory() as folder:
-        root = unpack(python, folder)
+        root = environment.sources("3.9.0", folder)
         with_probes, text = outcomes(python, root, True)
         without, _ = outcomes(python, root, False)
         print(f"{len(with_probes)} outcomes with probes, {len(without)} without;",
