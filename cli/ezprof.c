@@ -4,11 +4,13 @@
 #include "exit_status.h"
 #include "output.h"
 #include "profile_command.h"
+#include "run_command.h"
 #include "server_command.h"
 
 static const struct ezprof_command commands[] = {
 	{"profile", "print what a graph has done in the last seconds, as JSON",
 	 ezprof_profile_main},
+	{"run", "run a Python program with probes in its ezmsg graph", ezprof_run_main},
 	{"serve", "run a graph server", ezprof_serve_main},
 	{"shutdown", "end a graph server", ezprof_shutdown_main},
 	{0},
