@@ -14,7 +14,8 @@
 
 static const char run_help[] =
 	"Usage: ezprof run [--] PROGRAM [ARGUMENT...]\n"
-	"\nRuns a Python program whose ezmsg graph has probes: sets " SWITCH "=1, which the package\n"
+	"\nRuns a Python program whose ezmsg graph has probes: sets " SWITCH
+	"=1, which the package\n"
 	"ezmsg-usdt looks for when Python starts. It must be installed where the program runs.\n"
 	"\nExamples:\n"
 	"  ezprof run -- python my_graph.py\n"

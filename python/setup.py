@@ -29,25 +29,35 @@ SUPPORTED = sys.platform == "linux" and platform.machine() in ("x86_64", "aarch6
 
 def usdt_folder():
     inside = HERE / "usdt"
-    return inside if inside.is_dir() else REPOSITORY / "usdt"
+    return inside if (inside / "CMakeLists.txt").exists() else REPOSITORY / "usdt"
 
 
-def usdt_sources():
+def staged_usdt():
+    """usdt/ inside this folder: setuptools puts objects of sources above it who knows where."""
+    if usdt_folder() == HERE / "usdt":
+        return Path("usdt")
+    staged = HERE / "build" / "usdt"
+    shutil.copytree(usdt_folder(), staged, dirs_exist_ok=True)
+    return staged.relative_to(HERE)
+
+
+def usdt_sources(folder):
     listed = (usdt_folder() / "CMakeLists.txt").read_text()
     names = listed.split("add_library(ez_usdt STATIC", 1)[1].split(")", 1)[0].split()
-    return [os.path.relpath(usdt_folder() / name, HERE) for name in names]
+    return [str(folder / name) for name in names]
 
 
 def extensions():
     if not SUPPORTED:
         return []
     own = sorted(str(p.relative_to(HERE)) for p in (HERE / EXTENSION).glob("*.c"))
+    usdt = staged_usdt()
     return [
         Extension(
             "ezmsg_usdt._ext",
-            own + usdt_sources(),
-            include_dirs=[os.path.relpath(usdt_folder(), HERE)],
-            depends=[str(p) for p in (HERE / EXTENSION).glob("*.h")],
+            own + usdt_sources(usdt),
+            include_dirs=[str(usdt)],
+            depends=[str(p.relative_to(HERE)) for p in (HERE / EXTENSION).glob("*.h")],
             extra_compile_args=["-std=gnu11", "-fvisibility=hidden"],
             libraries=["pthread"],
         )
@@ -67,7 +77,7 @@ class Sdist(sdist):
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)
         if usdt_folder() != HERE / "usdt":
-            shutil.copytree(usdt_folder(), Path(base_dir, "usdt"))
+            shutil.copytree(usdt_folder(), Path(base_dir, "usdt"), dirs_exist_ok=True)
         license_file = REPOSITORY / "LICENSE"
         if license_file.exists():
             shutil.copy(license_file, base_dir)
