@@ -8,6 +8,7 @@
 #include "client.h"
 #include "clock.h"
 #include "document.h"
+#include "document_graph.h"
 #include "exit_status.h"
 #include "graph_address.h"
 #include "graph_choice.h"
@@ -25,6 +26,7 @@
 /* To find out who is there, and to get the document: the server's own deadline is 1 s. */
 #define LOOK_MS 2500
 #define ANSWER_MS 10000
+#define GRAPH_MS 1000
 
 struct options {
 	double window_s;
@@ -145,6 +147,19 @@ static int explain_silence(const struct ezprof_graph_choice *choice, uint64_t de
 	return EZPROF_EXIT_NOTHING;
 }
 
+/* A released Python server knows no PROFILE, but its graph. Without it the document is whole too.
+ */
+static void add_graph(const struct ezprof_graph_choice *choice, char **text)
+{
+	struct ez_dag *dag;
+
+	if (!choice->have_address ||
+	    ez_client_dag(&choice->address, ez_clock_deadline_ns(GRAPH_MS), &dag))
+		return;
+	ezprof_document_add_graph(text, dag);
+	ez_dag_free(dag);
+}
+
 static int fetch(const struct ezprof_graph_choice *choice, double window_s, uint64_t deadline_ns,
 		 char **ret_text)
 {
@@ -160,8 +175,10 @@ static int fetch(const struct ezprof_graph_choice *choice, double window_s, uint
 		return err ? complain(choice, err) : EZPROF_EXIT_OK;
 	}
 	err = ask_agents(choice, window_ms, ret_text);
-	if (!err)
+	if (!err) {
+		add_graph(choice, ret_text);
 		return EZPROF_EXIT_OK;
+	}
 	if (ours < 0)
 		return complain(choice, ours);
 	return err == -ENOENT ? explain_silence(choice, deadline_ns) : EZPROF_EXIT_FAILURE;

@@ -40,6 +40,9 @@ def counts_match(document, facts, marshalled=False):
         assert publisher["measured"][key] == source[key], (key, publisher, source)
     assert document.data["lost"] == 0, document.data["lost"]
     assert document.data["errors"] == []
+    # The Python server knows no PROFILE; the topology is what its DAG says.
+    assert document.data["graph_source"] == "dag"
+    assert document.data["graph"]["SRC/OUTPUT"], document.data["graph"]
     assert publisher["pid"] == source["pid"]
 
 
