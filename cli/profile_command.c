@@ -15,6 +15,7 @@
 #include "hello.h"
 #include "option_value.h"
 #include "output.h"
+#include "python_fallback.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -131,7 +132,8 @@ static int complain(const struct ezprof_graph_choice *choice, int err)
 }
 
 /* Why there is no document: nobody there, something foreign, or a server that can't be asked. */
-static int explain_silence(const struct ezprof_graph_choice *choice, uint64_t deadline_ns)
+static int explain_silence(const struct ezprof_graph_choice *choice, double window_s,
+			   uint64_t deadline_ns)
 {
 	int err;
 
@@ -140,6 +142,7 @@ static int explain_silence(const struct ezprof_graph_choice *choice, uint64_t de
 	err = ez_client_ping(&choice->address, deadline_ns, NULL);
 	if (err)
 		return complain(choice, err);
+	ezprof_python_fallback(choice->text, window_s);
 	fprintf(stderr,
 		"%s: %s is a graph server that knows no PROFILE, and no agent measures its "
 		"processes: sudo ezprof-bpf attach PID\n",
@@ -181,7 +184,8 @@ static int fetch(const struct ezprof_graph_choice *choice, double window_s, uint
 	}
 	if (ours < 0)
 		return complain(choice, ours);
-	return err == -ENOENT ? explain_silence(choice, deadline_ns) : EZPROF_EXIT_FAILURE;
+	return err == -ENOENT ? explain_silence(choice, window_s, deadline_ns)
+			      : EZPROF_EXIT_FAILURE;
 }
 
 static int show(const char *text)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The wheel with its programs, in an environment of its own; the sdist; and our graph server."""
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import environment
 import harness
 from require import require
+from test_profile_api import address_of
 
 PROGRAMS = ("ezprof", "ezprof-bpf", "ezprof-graphserver")
 
@@ -21,6 +23,21 @@ def pip(python, *arguments, **env):
                           capture_output=True, text=True, stdin=subprocess.DEVNULL,
                           env=os.environ | env)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def check_nobody_measures(python, bin_folder):
+    """No agent, no probes: `ezprof profile` says what ezmsg tells by itself."""
+    with harness.Program(python, harness.HERE / "graphs.py", "endless", "FOLDER",
+                         probes=False) as program:
+        program.wait_for("up")
+        program.touch("go")
+        done = subprocess.run([bin_folder / "ezprof", "profile", "--window", "0.5", "--address",
+                               address_of(program)], capture_output=True, text=True, timeout=60)
+        document = json.loads(done.stdout)
+        assert done.returncode == 0 and document["source"] == "ezmsg", done
+        assert document["publishers"][0]["topic"] == "SRC/OUTPUT", document
+        assert "Instrumenting" in done.stderr, done.stderr
+        program.finish()
 
 
 def test_wheel():
@@ -44,6 +61,7 @@ def test_wheel():
             assert document.publishers["SRC/OUTPUT"]["messages"]["window"] > 10
             assert agent.stop() == 0
         program.finish()
+    check_nobody_measures(python, bin_folder)
     pip(python, "uninstall", "-y", "ezmsg-usdt")
     left = list(Path(python).parents[1].rglob("*ezmsg_usdt*")) + \
         [name for name in PROGRAMS if (bin_folder / name).exists()]

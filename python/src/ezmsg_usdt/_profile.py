@@ -64,7 +64,8 @@ async def profile(window_s: float = 2.0, address: Any = None) -> dict[str, Any]:
     found = None
     if command:
         process = await asyncio.create_subprocess_exec(
-            *command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            *command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=os.environ | {"EZPROF_NO_FALLBACK": "1"},  # ezprof would ask us in turn
         )
         try:
             out, err = await process.communicate()
