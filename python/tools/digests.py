@@ -41,9 +41,7 @@ def main() -> int:
         version, found = json.loads(done.stdout)
         versions.append(version)
         for name, digest in found.items():
-            known = digests.setdefault(name, [])
-            if digest not in known:
-                known.append(digest)
+            digests.setdefault(name, {}).setdefault(digest, []).append(version)
     made = {"versions": versions, "digests": digests}
     table.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n")
     return 0

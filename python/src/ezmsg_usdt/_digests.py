@@ -35,7 +35,7 @@ SEAMS = {
 
 _table: dict[str, Any] = json.loads(Path(__file__).with_name("_digests.json").read_text())
 VERSIONS: list[str] = _table["versions"]
-_known: dict[str, list[str]] = _table["digests"]
+_known: dict[str, dict[str, list[str]]] = _table["digests"]  # seam -> digest -> releases
 
 
 def _function(module: ModuleType, name: str) -> Any:
@@ -54,14 +54,14 @@ def digest(module: ModuleType, name: str) -> str:
 
 
 def differences(modules: dict[str, ModuleType]) -> list[str]:
-    """Names of the seams that are not as in any known release."""
-    odd = []
+    """Names of the seams that are not as in the known release that comes nearest."""
+    releases: dict[str, list[str]] = {}
     for module, names in SEAMS.items():
         for name in names:
             try:
-                known = digest(modules[module], name) in _known[f"{module}.{name}"]
+                found = digest(modules[module], name)
             except (AttributeError, OSError, TypeError, ValueError):
-                known = False
-            if not known:
-                odd.append(f"{module}.{name}")
-    return odd
+                found = ""
+            releases[f"{module}.{name}"] = _known[f"{module}.{name}"].get(found, [])
+    odd = ([seam for seam, fits in releases.items() if version not in fits] for version in VERSIONS)
+    return min(odd, key=len)
