@@ -164,7 +164,8 @@ void ledger_close_key(struct ledger *l, int32_t key)
 
 	if (subscriber)
 		subscriber_leaves(subscriber, k->entry);
-	activity_forget_entry(k->entry);
+	if (k->entry) /* NULL would mean all */
+		activity_forget_entry(k->entry);
 	ez_registry_close(k->entry);
 	k->entry = NULL;
 	k->subscriber = NULL;
