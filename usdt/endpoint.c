@@ -149,7 +149,24 @@ static void free_span(const struct ez_entry *e, const struct ez_mark *mark, uint
 		span.begin_ns = mark->begin_ns;
 		span.finish_ns = mark->finish_ns;
 	}
-	ez_spans_add(e, &span, ez_entry_total(e) - 1);
+	ez_spans_add(e, &span, ez_entry_total(e));
+}
+
+/* The lease that began at `start` ends at `now`; the total was `before`. */
+static inline void free_in_bucket(const struct ez_entry *e, uint64_t message_id, uint64_t bytes,
+				  uint64_t start, uint64_t now, uint64_t before)
+{
+	struct ez_bucket_page *page = ez_entry_page(e);
+	struct ez_bucket *b = &page->bucket;
+
+	b->messages++;
+	b->bytes += bytes;
+	if (page->heard_total == before)
+		page->heard_total = before + 1;
+	if (EZ_START_IS_PRECISE(start))
+		ez_bucket_sample(b, e->kind == EZ_KIND_CLIENT ? 3 : 0, start, now);
+	if (ez_probe_enabled(EZ_PROBE_spans))
+		free_span(e, ez_entry_mark(e, message_id), message_id, bytes, start, now);
 }
 
 void ez_endpoint_free_heard(struct ez_entry *e, uint64_t message_id, uint64_t bytes,
@@ -158,39 +175,71 @@ void ez_endpoint_free_heard(struct ez_entry *e, uint64_t message_id, uint64_t by
 	uint64_t *where = ez_entry_lease_start(e, message_id), start = *where;
 
 	ez_entry_begin(e);
-	*where = 0;
-	e->frees++;
-	e->bytes += bytes;
 	if (opens_bucket(e)) {
-		struct ez_bucket_page *page = ez_entry_page(e);
-		struct ez_bucket *b = &page->bucket;
-		uint64_t now, before = ez_entry_total(e) - 1;
+		struct ez_bucket *b = &ez_entry_page(e)->bucket;
+		uint64_t now, before = ez_entry_total(e);
 		bool client = e->kind == EZ_KIND_CLIENT;
 
 		now = moment_of(e, moment, message_id,
 				client ? CALL_CALLBACK_END : CALL_CLIENT_FREE);
 		now = ez_bucket_at(e, b, now, before);
 		note_call(e, client ? CALL_CLIENT_FREE : CALL_OTHER, message_id, now);
-		b->messages++;
-		b->bytes += bytes;
-		if (page->heard_total == before)
-			page->heard_total = before + 1;
-		if (EZ_START_IS_PRECISE(start))
-			ez_bucket_sample(b, client ? 3 : 0, start, now);
-		if (ez_probe_enabled(EZ_PROBE_spans))
-			free_span(e, ez_entry_mark(e, message_id), message_id, bytes, start, now);
+		free_in_bucket(e, message_id, bytes, start, now, before);
 		ez_bucket_close(b);
 	}
+	*where = 0;
+	e->frees++;
+	e->bytes += bytes;
 	if (ez_probe_enabled(EZ_PROBE_free))
 		ez_probe_free(ez_entry_ref(e), message_id, e->num_buffers, e->frees, bytes,
 			      ez_entry_handle(e));
 	ez_entry_end(e);
 }
 
+static inline void end_in_bucket(const struct ez_entry *e, struct ez_bucket *b, uint64_t message_id,
+				 uint64_t now)
+{
+	struct ez_mark *mark = ez_entry_mark(e, message_id);
+
+	if (!mark || mark->message != message_id + 1 || mark->finish_ns)
+		return;
+	ez_bucket_sample(b, 1, mark->begin_ns, now);
+	mark->finish_ns = now;
+	/* Of several callbacks at once the last to begin is the one that shows. */
+	if (b->open_since_ns[1] == mark->begin_ns)
+		b->open_since_ns[1] = 0;
+}
+
+static inline void fire_callback_end(const struct ez_entry *e, uint64_t message_id)
+{
+	if (ez_probe_enabled(EZ_PROBE_callback_end))
+		ez_probe_callback_end(ez_entry_ref(e), message_id, e->num_buffers,
+				      ez_entry_topic(e), ez_entry_handle(e));
+}
+
+/* As callback_end and free one after the other, in one go. */
 void ez_endpoint_release_heard(struct ez_entry *e, uint64_t message_id, uint64_t bytes)
 {
-	ez_endpoint_callback_end_heard(e, message_id, 0);
-	ez_endpoint_free_heard(e, message_id, bytes, 0);
+	uint64_t *where = ez_entry_lease_start(e, message_id), start = *where;
+
+	ez_entry_begin(e);
+	if (opens_bucket(e)) {
+		struct ez_bucket *b = &ez_entry_page(e)->bucket;
+		uint64_t before = ez_entry_total(e), now = ez_bucket_at(e, b, 0, before);
+
+		note_call(e, CALL_CLIENT_FREE, message_id, now);
+		end_in_bucket(e, b, message_id, now);
+		free_in_bucket(e, message_id, bytes, start, now, before);
+		ez_bucket_close(b);
+	}
+	fire_callback_end(e, message_id);
+	*where = 0;
+	e->frees++;
+	e->bytes += bytes;
+	if (ez_probe_enabled(EZ_PROBE_free))
+		ez_probe_free(ez_entry_ref(e), message_id, e->num_buffers, e->frees, bytes,
+			      ez_entry_handle(e));
+	ez_entry_end(e);
 }
 
 void ez_endpoint_drop_heard(struct ez_entry *e)
@@ -236,23 +285,13 @@ void ez_endpoint_callback_end_heard(struct ez_entry *e, uint64_t message_id, uin
 {
 	if (opens_bucket(e)) {
 		struct ez_bucket *b = &ez_entry_page(e)->bucket;
-		struct ez_mark *mark = ez_entry_mark(e, message_id);
-		uint64_t now;
+		uint64_t now = ez_bucket_at(e, b, moment, ez_entry_total(e));
 
-		now = ez_bucket_at(e, b, moment, ez_entry_total(e));
 		note_call(e, CALL_CALLBACK_END, message_id, now);
-		if (mark && mark->message == message_id + 1 && !mark->finish_ns) {
-			ez_bucket_sample(b, 1, mark->begin_ns, now);
-			mark->finish_ns = now;
-			/* Of several callbacks at once the last to begin is the one that shows. */
-			if (b->open_since_ns[1] == mark->begin_ns)
-				b->open_since_ns[1] = 0;
-		}
+		end_in_bucket(e, b, message_id, now);
 		ez_bucket_close(b);
 	}
-	if (ez_probe_enabled(EZ_PROBE_callback_end))
-		ez_probe_callback_end(ez_entry_ref(e), message_id, e->num_buffers,
-				      ez_entry_topic(e), ez_entry_handle(e));
+	fire_callback_end(e, message_id);
 }
 
 /*

@@ -89,7 +89,17 @@ class Bpftrace:
         return self
 
     def __exit__(self, *_):
-        counts = self.program.stop(signal.SIGINT, 90)
+        # It takes no notice of a signal that comes while it is still starting.
+        process = self.program.process
+        for _ in range(30):
+            if process.poll() is not None:
+                break
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(3)
+            except subprocess.TimeoutExpired:
+                pass
+        counts = self.program.stop(signal.SIGKILL)
         assert "@publish" in counts, counts + self.program.stderr()
 
 
