@@ -205,10 +205,8 @@ static void test_other_user(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_life),
-		cmocka_unit_test(test_dead_process),
-		cmocka_unit_test(test_forged),
-		cmocka_unit_test(test_sweep),
+		cmocka_unit_test(test_life),	   cmocka_unit_test(test_dead_process),
+		cmocka_unit_test(test_forged),	   cmocka_unit_test(test_sweep),
 		cmocka_unit_test(test_other_user),
 	};
 
