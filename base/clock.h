@@ -28,6 +28,12 @@ static inline uint64_t ez_clock_read_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * EZ_NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
+/* The time of day in seconds since 1970, for people and documents. Any thread. */
+static inline double ez_clock_unix_s(void)
+{
+	return (double)(ez_clock_read_ns(CLOCK_REALTIME) / 1000) / 1e6;
+}
+
 /* Now. Any thread; 23 to 32 ns. */
 static inline ez_mono_ns_t ez_clock_mono_ns(void)
 {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 
 #define MARK_PREFIX "server-"
 #define LINE_BYTES 128
+#define NAME_BYTES 48
 #define TRUSTED_MAX 64
 
 struct mark_line {
@@ -122,9 +124,36 @@ static int open_own_folder(const char *path, mode_t mode)
 	return fd;
 }
 
+/* The mark's name, and the one that a second network's server on the same port falls back to. */
+static void name_of(char name[NAME_BYTES], uint16_t port, uint64_t netns)
+{
+	if (netns)
+		snprintf(name, NAME_BYTES, MARK_PREFIX "%u-%ju", (unsigned int)port,
+			 (uintmax_t)netns);
+	else
+		snprintf(name, NAME_BYTES, MARK_PREFIX "%u", (unsigned int)port);
+}
+
+/* "server-<port>" or "server-<port>-<netns>". */
+static int parse_name(const char *name, uint16_t *ret_port)
+{
+	char port[8];
+	size_t len;
+
+	if (strncmp(name, MARK_PREFIX, strlen(MARK_PREFIX)) != 0)
+		return -EBADMSG;
+	name += strlen(MARK_PREFIX);
+	len = strcspn(name, "-");
+	if (len >= sizeof(port))
+		return -EBADMSG;
+	memcpy(port, name, len);
+	port[len] = '\0';
+	return ez_parse_port(port, ret_port);
+}
+
 static int write_mark_in(int dir_fd, const char *name, const char *line)
 {
-	char temp[64];
+	char temp[NAME_BYTES + 16];
 	size_t len = strlen(line);
 	int fd, err = 0;
 
@@ -136,12 +165,19 @@ static int write_mark_in(int dir_fd, const char *name, const char *line)
 	/* The umask may have hidden it; who may look into the folder may read it. */
 	if (fchmod(fd, 0644) < 0 || write(fd, line, len) != (ssize_t)len)
 		err = errno ? -errno : -EIO;
+	/*
+	 * The lock lasts as long as we do, whatever pid namespace a reader is in: see sweep_mark().
+	 */
+	if (!err && flock(fd, LOCK_EX | LOCK_NB) < 0)
+		err = -errno;
 	if (!err && renameat(dir_fd, temp, dir_fd, name) < 0)
 		err = -errno;
-	if (err)
+	if (err) {
 		unlinkat(dir_fd, temp, 0);
-	ez_fd_close(fd);
-	return err;
+		ez_fd_close(fd);
+		return err;
+	}
+	return fd;
 }
 
 static int own_line(char line[LINE_BYTES])
@@ -154,33 +190,6 @@ static int own_line(char line[LINE_BYTES])
 	if (!err)
 		snprintf(line, LINE_BYTES, "pid=%d start=%ju netns=%ju\n", (int)getpid(),
 			 (uintmax_t)start, (uintmax_t)netns);
-	return err;
-}
-
-int ez_server_mark_write(uint16_t port, char **ret_path)
-{
-	char line[LINE_BYTES], folder[PATH_MAX], name[32];
-	int err = own_line(line);
-
-	if (err)
-		return err;
-	snprintf(name, sizeof(name), MARK_PREFIX "%u", (unsigned int)port);
-	err = -ENOENT;
-	for (int i = 0; folder_of(geteuid(), i, folder); i++) {
-		int dir_fd;
-
-		if (!*folder)
-			continue;
-		dir_fd = open_own_folder(folder, i == 0 ? 0755 : 0700);
-		if (dir_fd < 0) {
-			err = dir_fd;
-			continue;
-		}
-		err = write_mark_in(dir_fd, name, line);
-		ez_fd_close(dir_fd);
-		if (!err)
-			return asprintf(ret_path, "%s/%s", folder, name) < 0 ? -ENOMEM : 0;
-	}
 	return err;
 }
 
@@ -215,6 +224,136 @@ static int parse_line(const char *text, struct mark_line *ret_line)
 	    line.pid > INT_MAX)
 		return -EBADMSG;
 	*ret_line = line;
+	return 0;
+}
+
+static bool is_alive(const struct mark_line *line)
+{
+	uint64_t start;
+
+	return start_time_of((pid_t)line->pid, &start) == 0 && start == line->start;
+}
+
+/* The mark as it stands in the folder; only one of our own. 0 or negative errno. */
+static int open_own_mark(int dir_fd, const char *name, struct mark_line *ret_line, int *ret_fd)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char text[LINE_BYTES];
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid())
+		n = read(fd, text, sizeof(text) - 1);
+	if (n < 0) {
+		ez_fd_close(fd);
+		return -EPERM;
+	}
+	text[n] = '\0';
+	if (parse_line(text, ret_line))
+		memset(ret_line, 0, sizeof(*ret_line));
+	*ret_fd = fd;
+	return 0;
+}
+
+/*
+ * Removes the mark if its server is gone: nobody holds its lock, and no process that we can see is
+ * the one it names. Either alone could be wrong: a server of an older version holds no lock, and
+ * one in another pid namespace can't be seen.
+ */
+static void sweep_mark(int dir_fd, const char *name)
+{
+	struct mark_line line;
+	int fd;
+
+	if (open_own_mark(dir_fd, name, &line, &fd))
+		return;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && (line.pid == 0 || !is_alive(&line)))
+		unlinkat(dir_fd, name, 0);
+	ez_fd_close(fd);
+}
+
+/* What servers left that were killed. */
+static void sweep_folder(int dir_fd)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	uint16_t port;
+
+	if (!dir) {
+		ez_fd_close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		if (parse_name(entry->d_name, &port) == 0)
+			sweep_mark(dir_fd, entry->d_name);
+	closedir(dir);
+}
+
+/* Is the port's plain name taken by a server that lives in another network? */
+static bool is_taken(int dir_fd, const char *name, uint64_t netns)
+{
+	struct mark_line line;
+	bool taken;
+	int fd;
+
+	if (open_own_mark(dir_fd, name, &line, &fd))
+		return false;
+	taken = line.netns != netns && (is_alive(&line) || flock(fd, LOCK_EX | LOCK_NB) < 0);
+	ez_fd_close(fd);
+	return taken;
+}
+
+static int mark_folder(int dir_fd, uint16_t port, char name[NAME_BYTES])
+{
+	char line[LINE_BYTES];
+	uint64_t netns = 0;
+	int err = own_line(line);
+
+	if (!err)
+		err = own_netns(&netns);
+	if (err)
+		return err;
+	sweep_folder(dir_fd);
+	name_of(name, port, 0);
+	if (is_taken(dir_fd, name, netns))
+		name_of(name, port, netns);
+	return write_mark_in(dir_fd, name, line);
+}
+
+int ez_server_folder_open(char ret_path[PATH_MAX])
+{
+	int dir_fd = -ENOENT;
+
+	for (int i = 0; folder_of(geteuid(), i, ret_path); i++) {
+		if (!*ret_path)
+			continue;
+		dir_fd = open_own_folder(ret_path, i == 0 ? 0755 : 0700);
+		if (dir_fd >= 0)
+			return dir_fd;
+	}
+	return dir_fd;
+}
+
+int ez_server_mark_write(uint16_t port, struct ez_server_mark_file *ret_file)
+{
+	char folder[PATH_MAX], name[NAME_BYTES];
+	int dir_fd = ez_server_folder_open(folder);
+	int fd;
+
+	if (dir_fd < 0)
+		return dir_fd;
+	fd = mark_folder(dir_fd, port, name);
+	ez_fd_close(dir_fd);
+	if (fd < 0)
+		return fd;
+	if (asprintf(&ret_file->path, "%s/%s", folder, name) < 0) {
+		ez_fd_close(fd);
+		return -ENOMEM;
+	}
+	ret_file->lock_fd = fd;
 	return 0;
 }
 
@@ -254,14 +393,18 @@ static int check_mark(int dir_fd, const char *name, const struct trusted *truste
 	return 1;
 }
 
-void ez_server_mark_remove(char *path)
+void ez_server_mark_remove(struct ez_server_mark_file *file)
 {
 	char text[LINE_BYTES], line[LINE_BYTES];
 
-	if (path && own_line(line) == 0 && read_text(AT_FDCWD, path, text, sizeof(text)) == 0 &&
+	if (!file->path)
+		return;
+	if (own_line(line) == 0 && read_text(AT_FDCWD, file->path, text, sizeof(text)) == 0 &&
 	    strcmp(text, line) == 0)
-		unlink(path);
-	free(path);
+		unlink(file->path);
+	free(file->path);
+	file->path = NULL;
+	file->lock_fd = ez_fd_close(file->lock_fd);
 }
 
 static void trust(struct trusted *trusted, uid_t uid)
@@ -286,12 +429,17 @@ static void collect_trusted(struct trusted *trusted, const uid_t *uids, size_t n
 
 int ez_server_mark_find(uint16_t port, const uid_t *uids, size_t n)
 {
+	char folder[PATH_MAX], name[NAME_BYTES], second[NAME_BYTES];
 	struct ez_server_mark mark;
-	char folder[PATH_MAX], name[32];
 	struct trusted trusted;
+	uint64_t netns = 0;
+	int err = own_netns(&netns);
 
+	if (err)
+		return err;
 	collect_trusted(&trusted, uids, n);
-	snprintf(name, sizeof(name), MARK_PREFIX "%u", (unsigned int)port);
+	name_of(name, port, 0);
+	name_of(second, port, netns);
 	for (size_t u = 0; u < trusted.n; u++) {
 		for (int i = 0; folder_of(trusted.uids[u], i, folder); i++) {
 			int dir_fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -299,7 +447,8 @@ int ez_server_mark_find(uint16_t port, const uid_t *uids, size_t n)
 
 			if (dir_fd < 0)
 				continue;
-			found = check_mark(dir_fd, name, &trusted, &mark);
+			found = check_mark(dir_fd, name, &trusted, &mark) ||
+				check_mark(dir_fd, second, &trusted, &mark);
 			ez_fd_close(dir_fd);
 			if (found)
 				return 1;
@@ -320,8 +469,7 @@ static size_t list_folder(const char *folder, const struct trusted *trusted,
 		struct ez_server_mark mark;
 		bool known = false;
 
-		if (strncmp(entry->d_name, MARK_PREFIX, strlen(MARK_PREFIX)) != 0 ||
-		    ez_parse_port(entry->d_name + strlen(MARK_PREFIX), &mark.port) != 0 ||
+		if (parse_name(entry->d_name, &mark.port) != 0 ||
 		    !check_mark(dirfd(dir), entry->d_name, trusted, &mark))
 			continue;
 		for (size_t i = 0; i < count; i++)

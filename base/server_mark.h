@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mark that our graph server leaves on its machine: a file "server-<port>" with the line
+ * The mark that our graph server leaves on its machine: a file "server-<port>" (followed by
+ * "-<netns>" where a server of another network has that name already) with the line
  * "pid=<pid> start=<field 22 of /proc/pid/stat> netns=<inode of /proc/self/ns/net>". Programs of
  * this project know by it, without a byte of traffic, that the server on a loopback port is ours
  * and may be asked for more than a Python one. It lies in the first of /run/ezprof (root),
@@ -10,6 +11,7 @@
 #ifndef EZ_SERVER_MARK_H
 #define EZ_SERVER_MARK_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,17 +22,26 @@ struct ez_server_mark {
 	uid_t owner;
 };
 
-/*
- * Writes our own mark (whole or not at all). ret_path, to be freed by the caller, is its name for
- * ez_server_mark_remove(). Negative errno if no folder can be used; the last one's reason.
- */
-int ez_server_mark_write(uint16_t port, char **ret_path);
+/* A mark of ours. Zeroed = none. */
+struct ez_server_mark_file {
+	char *path;
+	int lock_fd; /* its lock tells other servers that we live */
+};
 
 /*
- * Removes our mark and frees path; NULL is fine. Leaves a mark alone that another process wrote
- * since.
+ * Opens the folder that marks (and what else a server leaves) are written to, made if need be, and
+ * copies its name. A descriptor, or negative errno if no folder can be used; the last one's reason.
  */
-void ez_server_mark_remove(char *path);
+int ez_server_folder_open(char ret_path[PATH_MAX]);
+
+/*
+ * Writes our own mark (whole or not at all), after removing those that dead servers of this user
+ * left in the folder. Negative errno if that can't be done. End it with ez_server_mark_remove().
+ */
+int ez_server_mark_write(uint16_t port, struct ez_server_mark_file *ret_file);
+
+/* Removes our mark, if there is one. Leaves one alone that another process wrote since. */
+void ez_server_mark_remove(struct ez_server_mark_file *file);
 
 /*
  * 1 if a valid mark names this port, 0 if none does, negative errno if that could not be found out.

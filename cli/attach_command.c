@@ -2,6 +2,7 @@
 #include "attach_command.h"
 #include "attach_run.h"
 #include "exit_status.h"
+#include "loader.h"
 #include "option_value.h"
 
 #include <argp.h>
@@ -29,7 +30,8 @@ static const struct argp_option option_table[] = {
 	 "room for so many endpoints; default: twice those found, at least 64", 0},
 	{"link", KEY_LINK, "WAY", 0,
 	 "uprobe_multi, which is the default where the kernel has it, or perf_event", 0},
-	{"probes", KEY_PROBES, "WAY", 0, "how to measure: boundary, which is the default", 0},
+	{"probes", KEY_PROBES, "WAY", 0, "how to measure: window (the default), boundary or both",
+	 0},
 	{0},
 };
 
@@ -59,11 +61,22 @@ static int add_pid(struct ezprof_attach_options *o, const char *text)
 	return 0;
 }
 
-static void check_probes(const char *text)
+static uint32_t parse_probes(const char *text)
 {
-	if (strcmp(text, "boundary") == 0)
-		return;
-	fprintf(stderr, "%s: --probes '%.60s': only boundary is there\n", PROGRAM, text);
+	static const struct {
+		const char *name;
+		uint32_t paths;
+	} ways[] = {
+		{"window", EZPROF_PATH_WINDOW},
+		{"boundary", EZPROF_PATH_BOUNDARY},
+		{"both", EZPROF_PATH_WINDOW | EZPROF_PATH_BOUNDARY},
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (strcmp(text, ways[i].name) == 0)
+			return ways[i].paths;
+	}
+	fprintf(stderr, "%s: --probes '%.60s': window, boundary or both\n", PROGRAM, text);
 	exit(EZPROF_EXIT_USAGE);
 }
 
@@ -114,7 +127,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 								 argument, ENDPOINTS_MAX);
 		return 0;
 	case KEY_PROBES:
-		check_probes(argument);
+		o->paths = parse_probes(argument);
 		return 0;
 	case ARGP_KEY_ARG:
 		return add_pid(o, argument);

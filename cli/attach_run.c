@@ -174,6 +174,7 @@ static int start(struct attach *a)
 	const struct ezprof_measurement_options options = {
 		.endpoints_max = a->options->endpoints_max,
 		.perf_event = a->options->perf_event,
+		.paths = a->options->paths,
 		.shared = a->options->children || a->options->all || a->options->graph,
 		.run_stats = a->options->once,
 		.kept_ns = (uint64_t)(a->options->window_s * 1e9),

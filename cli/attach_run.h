@@ -17,6 +17,7 @@ struct ezprof_attach_options {
 	double window_s;
 	double duration_s;   /* 0: without end */
 	const char *address; /* NULL: what the processes say */
+	uint32_t paths;	     /* of enum ezprof_path, or-ed; 0: the default */
 	uint32_t endpoints_max;
 	bool perf_event; /* not uprobe_multi, even where the kernel has it */
 	bool children, all;

@@ -2,6 +2,7 @@
 /* `ezprof`: what a person types. Each command is in a file of its own. */
 #include "command_table.h"
 #include "exit_status.h"
+#include "graph_command.h"
 #include "output.h"
 #include "profile_command.h"
 #include "run_command.h"
@@ -10,6 +11,7 @@
 static const struct ezprof_command commands[] = {
 	{"profile", "print what a graph has done in the last seconds, as JSON",
 	 ezprof_profile_main},
+	{"graph", "print which topics are connected: text, dot, mermaid, json", ezprof_graph_main},
 	{"run", "run a Python program with probes in its ezmsg graph", ezprof_run_main},
 	{"serve", "run a graph server", ezprof_serve_main},
 	{"shutdown", "end a graph server", ezprof_shutdown_main},
@@ -25,6 +27,7 @@ int main(int argc, char **argv)
 			"  ezprof serve                    a graph server on the usual port\n"
 			"  sudo ezprof-bpf attach 4242     measure a process of a graph\n"
 			"  ezprof profile --window 2.0     what happened in the last 2 seconds\n"
+			"  ezprof graph                    which topics are connected\n"
 			"  ezprof shutdown                 end the graph server\n",
 		.commands = commands,
 	};

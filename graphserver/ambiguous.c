@@ -67,9 +67,10 @@ int ezprof_ambiguous_begin(struct ezprof_conn *conn, struct ez_reader *in)
 	static const struct timeval silence = {.tv_usec = SILENCE_MS * 1000};
 	struct ambiguous *ambiguous;
 
-	if (!conn->server->config.profile_first_byte)
+	if (conn->server->config.dialect == EZPROF_DIALECT_3_9)
 		return ezprof_session_begin(conn);
-	if (in->len - in->pos >= sizeof(uint64_t))
+	if (conn->server->config.dialect == EZPROF_DIALECT_PR206 ||
+	    in->len - in->pos >= sizeof(uint64_t))
 		return ezprof_profile_begin(conn, in);
 	ambiguous = calloc(1, sizeof(*ambiguous));
 	if (!ambiguous)

@@ -61,6 +61,7 @@ int ezprof_channel_begin(struct ezprof_conn *conn, struct ez_reader *in)
 		return -ENOMEM;
 	channel->conn = conn;
 	channel->respondent.conn = conn;
+	channel->respondent.may_be_asked = conn->server->config.dialect == EZPROF_DIALECT_PR206;
 	channel->topic = publisher->topic;
 	channel->topic->holds++;
 	ezprof_server_new_id(channel->id);

@@ -131,6 +131,7 @@ int ezprof_control_begin(struct ezprof_conn *conn, struct ez_reader *in)
 	if (control->is_agent) {
 		control->respondent.conn = conn;
 		control->respondent.identity = identity;
+		control->respondent.has_identity = true;
 		control->respondent.may_be_asked = true;
 		DL_APPEND(conn->server->agents, control);
 		ez_log(EZ_LOG_INFO, "agent %s joined: %s %s, pid %lld on %s", conn->peer,

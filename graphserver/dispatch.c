@@ -12,6 +12,7 @@
 #include "process_link.h"
 #include "publisher_link.h"
 #include "session_link.h"
+#include "stream_link.h"
 #include "subscriber_link.h"
 #include "sync_request.h"
 #include "topology.h"
@@ -47,9 +48,9 @@ static const struct {
 	{EZ_CMD_SHUTDOWN, begin_shutdown},
 	{EZ_CMD_CHANNEL, ezprof_channel_begin},
 	{EZ_CMD_SESSION, ezprof_ambiguous_begin},
-	{EZ_CMD_SESSION_SETTINGS_SUBSCRIBE, ezprof_stream_begin},
-	{EZ_CMD_SESSION_TOPOLOGY_SUBSCRIBE, ezprof_stream_begin},
-	{EZ_CMD_SESSION_PROFILING_SUBSCRIBE, ezprof_stream_begin},
+	{EZ_CMD_SESSION_SETTINGS_SUBSCRIBE, ezprof_stream_settings_begin},
+	{EZ_CMD_SESSION_TOPOLOGY_SUBSCRIBE, ezprof_stream_topology_begin},
+	{EZ_CMD_SESSION_PROFILING_SUBSCRIBE, ezprof_stream_profiling_begin},
 	{EZ_CMD_PROCESS, ezprof_process_begin},
 	{EZ_CMD_HELLO, ezprof_control_begin},
 };

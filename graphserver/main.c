@@ -63,7 +63,7 @@ static int run(struct ezprof_server *server)
 {
 	int fd = open_signals();
 	struct event *signals;
-	char *mark = NULL;
+	struct ez_server_mark_file mark = {0};
 	int err;
 
 	if (fd < 0)
@@ -79,7 +79,7 @@ static int run(struct ezprof_server *server)
 			       strerror(-mark_err));
 		announce(server);
 		err = ezprof_server_run(server);
-		ez_server_mark_remove(mark);
+		ez_server_mark_remove(&mark);
 	}
 	if (signals)
 		event_free(signals);

@@ -52,10 +52,19 @@ static const struct number {
 
 static int parse_dialect(const char *text, struct ezprof_config *config)
 {
-	if (strcmp(text, "auto") != 0 && strcmp(text, "3.9") != 0)
-		return -EINVAL;
-	config->profile_first_byte = strcmp(text, "auto") == 0;
-	return 0;
+	static const char *const names[] = {
+		[EZPROF_DIALECT_AUTO] = "auto",
+		[EZPROF_DIALECT_3_9] = "3.9",
+		[EZPROF_DIALECT_PR206] = "pr206",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			config->dialect = (enum ezprof_dialect)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
 }
 
 static int parse_number(struct ezprof_config *config, const struct number *number, const char *text)
@@ -122,9 +131,10 @@ static void fill_table(struct argp_option *table)
 	*table++ = (struct argp_option){
 		"dialect",
 		OPT_DIALECT,
-		"auto|3.9",
+		"auto|3.9|pr206",
 		0,
-		"What byte 15 means: auto tells by what follows, 3.9 = always SESSION",
+		"What byte 15 means: auto tells by what follows, 3.9 = always SESSION, "
+		"pr206 = always PROFILE, which all publishers and channels answer",
 		0};
 	*table++ = (struct argp_option){"log-level",
 					OPT_LOG_LEVEL,
@@ -145,7 +155,6 @@ static void set_defaults(struct ezprof_options *options)
 	memset(options, 0, sizeof(*options));
 	options->log_level = EZ_LOG_WARN;
 	options->config.version = "3.9.0";
-	options->config.profile_first_byte = true;
 	options->config.update_timeout_ms = 1000;
 	if (timeout && ez_parse_double(timeout, &seconds) == 0 && seconds >= 0.001 &&
 	    seconds <= 3600)

@@ -56,6 +56,7 @@ static int enlist(struct ezprof_publisher *publisher)
 	if (!publisher->hh.tbl)
 		return -ENOMEM;
 	publisher->registered = true;
+	publisher->respondent.may_be_asked = server->config.dialect == EZPROF_DIALECT_PR206;
 	publisher->seq = server->next_seq++;
 	DL_APPEND(server->publishers, publisher);
 	DL_APPEND2(publisher->topic->publishers, publisher, topic_prev, topic_next);

@@ -54,15 +54,14 @@ void ezprof_respondent_receive(struct ezprof_respondent *respondent, struct ez_s
 	struct ezprof_identity identity;
 	size_t target;
 
-	if (!respondent->may_be_asked) {
-		/* Until it said hello nobody asked it for anything. */
-		if (ezprof_identity_parse(text.data, text.len, &identity) == 0 &&
-		    strcmp(identity.type, "hello") == 0) {
-			respondent->identity = identity;
-			respondent->may_be_asked = true;
-			ez_log(EZ_LOG_DEBUG, "%s is %s, pid %lld", respondent->conn->peer,
-			       identity.program, (long long)identity.pid);
-		}
+	if (!respondent->has_identity &&
+	    ezprof_identity_parse(text.data, text.len, &identity) == 0 &&
+	    strcmp(identity.type, "hello") == 0) {
+		respondent->identity = identity;
+		respondent->has_identity = true;
+		respondent->may_be_asked = true;
+		ez_log(EZ_LOG_DEBUG, "%s is %s, pid %lld", respondent->conn->peer, identity.program,
+		       (long long)identity.pid);
 		return;
 	}
 	if (!respondent->questions) {

@@ -26,7 +26,8 @@ struct ezprof_question {
 
 struct ezprof_respondent {
 	struct ezprof_conn *conn;
-	bool may_be_asked;
+	bool may_be_asked; /* it said so, or the dialect says so of all */
+	bool has_identity;
 	struct ezprof_identity identity;
 	struct ezprof_question *questions;
 	size_t n_questions;

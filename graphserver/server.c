@@ -11,6 +11,7 @@
 #include "departure.h"
 #include "dispatch.h"
 #include "fd.h"
+#include "settings.h"
 #include "shm_store.h"
 
 #define BACKLOG 1024
@@ -167,6 +168,9 @@ void ezprof_server_free(struct ezprof_server *server)
 		reap(-1, 0, server);
 	ezprof_departures_drop(server);
 	ezprof_shm_store_free(server->shm);
+	ezprof_settings_clear(server);
+	ezprof_event_log_clear(&server->settings_log);
+	ezprof_event_log_clear(&server->topology_log);
 	ezprof_graph_clear(&server->graph);
 	event_free_if(server->accepting);
 	event_free_if(server->accept_again);

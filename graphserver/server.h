@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "event_log.h"
 #include "graph.h"
 #include "log.h"
 #include "parse.h"
@@ -21,9 +22,19 @@ struct ezprof_channel;
 struct ezprof_conn;
 struct ezprof_control;
 struct ezprof_departure;
+struct ezprof_process;
 struct ezprof_publisher;
 struct ezprof_session;
+struct ezprof_setting;
 struct ezprof_shm_store;
+struct ezprof_unit;
+
+/* What byte 15 means without HELLO, and whether links that didn't say so may be asked. */
+enum ezprof_dialect {
+	EZPROF_DIALECT_AUTO,  /* PROFILE if its 8 bytes follow, SESSION after a silence */
+	EZPROF_DIALECT_3_9,   /* SESSION */
+	EZPROF_DIALECT_PR206, /* PROFILE; every publisher and channel answers it */
+};
 
 struct ezprof_config {
 	struct ez_address address;
@@ -38,7 +49,7 @@ struct ezprof_config {
 	uint64_t payload_bytes_max; /* pickles and answers of clients */
 	uint64_t pending_bytes_max; /* unsent bytes of one connection */
 	uint64_t segment_bytes_max;
-	bool profile_first_byte; /* byte 15 without HELLO may be PROFILE: wait for its 8 bytes */
+	enum ezprof_dialect dialect;
 };
 
 struct ezprof_server {
@@ -66,6 +77,12 @@ struct ezprof_server {
 	struct ezprof_control *agents;
 	struct ezprof_session *sessions;
 	struct ezprof_departure *departures;
+	struct ezprof_process *processes;
+	struct ezprof_unit *units; /* who owns which, by address */
+
+	/* What sessions and processes said of their components, and what happened to whom. */
+	struct ezprof_setting *settings;
+	struct ezprof_event_log settings_log, topology_log;
 	uint64_t changes;  /* departures so far */
 	uint64_t next_seq; /* of publishers and subscribers */
 	uint64_t next_owner;

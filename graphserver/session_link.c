@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "command.h"
+#include "meta_reader.h"
+#include "process_request.h"
 #include "request.h"
-#include "session_pickle.h"
+#include "stream_link.h"
 #include "subscriber_link.h"
 #include "topology.h"
+#include "topology_events.h"
 
 typedef int (*answer_fn)(struct ezprof_session *session, struct ez_reader *in);
 
@@ -54,8 +57,13 @@ static int change_edge(struct ezprof_session *session, struct ez_reader *in, boo
 	}
 	if (result < 0)
 		return result;
-	if (result == 1)
+	if (result == 1) {
+		struct ezprof_changed changed = {0};
+
+		ezprof_changed_add(&changed, to->name);
+		ezprof_topology_event_graph(told.server, &changed, session->id);
 		ezprof_told_add(to, &told);
+	}
 	ezprof_graph_release(&told.server->graph, to);
 	return tell_and_complete(session, &told);
 }
@@ -70,27 +78,65 @@ static int answer_disconnect(struct ezprof_session *session, struct ez_reader *i
 	return change_edge(session, in, false);
 }
 
+/* What ends with a session's edges: who has to be told of it, and the event about it. */
+struct loss {
+	struct ezprof_told told;
+	struct ezprof_changed changed;
+};
+
+static void lose_edge(struct ezprof_topic *to, void *arg)
+{
+	struct loss *loss = arg;
+
+	ezprof_told_add(to, &loss->told);
+	ezprof_changed_add(&loss->changed, to->name);
+}
+
+/* Takes away what the session made. The set of those to be told is left to the caller. */
+static void drop_all(struct ezprof_session *session, struct ezprof_told *ret_told)
+{
+	struct ezprof_server *server = session->conn->server;
+	struct loss loss = {.told = {.server = server}};
+
+	ezprof_graph_drop_owner(&server->graph, session->owner, lose_edge, &loss);
+	ezprof_settings_drop_session(session);
+	ezprof_topology_event_graph(server, &loss.changed, session->id);
+	*ret_told = loss.told;
+}
+
 static int answer_clear(struct ezprof_session *session, struct ez_reader *in)
 {
-	struct ezprof_told told = {.server = session->conn->server};
+	struct ezprof_told told;
 
 	(void)in;
-	ezprof_graph_drop_owner(&told.server->graph, session->owner, ezprof_told_add, &told);
+	drop_all(session, &told);
 	return tell_and_complete(session, &told);
 }
 
-/* Metadata of units: nothing of it is needed. */
 static int answer_register(struct ezprof_session *session, struct ez_reader *in)
 {
+	struct ez_pickle_tree *tree = NULL;
+	const struct ez_node *state;
 	struct ez_str pickle;
 	int err = ez_read_str(in, session->conn->server->config.payload_bytes_max, &pickle);
 
+	if (err)
+		return err;
+	err = ezprof_meta_read(pickle, "GraphMetadata", &tree, &state);
 	if (!err)
-		complete(session, EZ_CMD_COMPLETE);
-	return err;
+		err = ezprof_settings_register(session, state);
+	ez_pickle_tree_free(tree);
+	/* What can't be read is accepted as if nothing had been said: ezmsg's rule. */
+	if (err && err != -EEXIST)
+		ezprof_conn_complain(session->conn, "ignored its GraphMetadata: %s",
+				     strerror(-err));
+	else if (err)
+		ezprof_conn_complain(session->conn, "refused its components: another session's");
+	complete(session, err == -EEXIST ? EZ_CMD_ERROR : EZ_CMD_COMPLETE);
+	return 0;
 }
 
-/* Sends what `put` writes, as u64 length, bytes, COMPLETE. */
+/* Sends it as u64 length, bytes, COMPLETE. */
 static int complete_pickle(struct ezprof_session *session, struct ez_buffer *pickle)
 {
 	int err = pickle->err;
@@ -103,13 +149,18 @@ static int complete_pickle(struct ezprof_session *session, struct ez_buffer *pic
 	return err;
 }
 
+static size_t answer_bytes_max(const struct ezprof_session *session)
+{
+	return session->conn->server->config.pending_bytes_max;
+}
+
 static int answer_snapshot(struct ezprof_session *session, struct ez_reader *in)
 {
 	struct ez_buffer pickle;
 
 	(void)in;
-	ez_buffer_init(&pickle, EZ_DAG_BYTES_MAX);
-	ezprof_session_pickle_snapshot(&pickle, session->conn->server);
+	ez_buffer_init(&pickle, answer_bytes_max(session));
+	ezprof_pickle_snapshot(&pickle, session->conn->server);
 	return complete_pickle(session, &pickle);
 }
 
@@ -118,45 +169,68 @@ static int answer_settings(struct ezprof_session *session, struct ez_reader *in)
 	struct ez_buffer pickle;
 
 	(void)in;
-	ez_buffer_init(&pickle, EZ_NAME_BYTES_MAX);
-	ezprof_session_pickle_no_settings(&pickle);
+	ez_buffer_init(&pickle, answer_bytes_max(session));
+	ezprof_settings_put_snapshot(session->conn->server, &pickle);
 	return complete_pickle(session, &pickle);
 }
 
 static int answer_events(struct ezprof_session *session, struct ez_reader *in)
 {
 	struct ez_buffer pickle;
-	struct ez_str after_seq;
-	int err = ez_read_str(in, EZ_NAME_BYTES_MAX, &after_seq);
+	uint64_t after_seq;
+	int err = ezprof_stream_read_seq(in, &after_seq);
 
 	if (err)
 		return err;
-	ez_buffer_init(&pickle, EZ_NAME_BYTES_MAX);
-	ezprof_session_pickle_no_events(&pickle);
+	ez_buffer_init(&pickle, answer_bytes_max(session));
+	ezprof_event_log_put_list(&session->conn->server->settings_log, after_seq, &pickle);
 	return complete_pickle(session, &pickle);
 }
 
-/* Requests to units aren't routed: nobody owns any. */
+static int parse_timeout(struct ez_str text, double *ret_seconds)
+{
+	char number[64];
+
+	if (text.len >= sizeof(number))
+		return -EINVAL;
+	memcpy(number, text.data, text.len);
+	number[text.len] = '\0';
+	return ez_parse_double(number, ret_seconds) ? -EINVAL : 0;
+}
+
+static void process_answered(void *arg, struct ez_str pickle)
+{
+	struct ezprof_session *session = arg;
+
+	session->request = NULL;
+	if (!pickle.len) {
+		ezprof_conn_finish(session->conn);
+		return;
+	}
+	ez_put_str(&session->conn->out, pickle.data, pickle.len);
+	complete(session, EZ_CMD_COMPLETE);
+	ezprof_conn_pump(session->conn);
+}
+
 static int answer_process_request(struct ezprof_session *session, struct ez_reader *in)
 {
-	uint64_t max = session->conn->server->config.payload_bytes_max;
-	struct ez_str unit, operation, timeout, payload;
-	char id[EZ_UUID_TEXT_BYTES];
-	struct ez_buffer pickle;
-	int err = ezprof_read_topic(session->conn, in, &unit);
+	struct ezprof_server *server = session->conn->server;
+	struct ezprof_process_question question;
+	struct ez_str timeout;
+	int err = ezprof_read_topic(session->conn, in, &question.unit);
 
 	if (!err)
-		err = ez_read_str(in, EZ_NAME_BYTES_MAX, &operation);
+		err = ezprof_read_topic(session->conn, in, &question.operation);
 	if (!err)
 		err = ez_read_str(in, EZ_NAME_BYTES_MAX, &timeout);
 	if (!err)
-		err = ez_read_str(in, max, &payload);
+		err = ez_read_str(in, server->config.payload_bytes_max, &question.payload);
+	if (!err)
+		err = parse_timeout(timeout, &question.timeout_s);
 	if (err)
 		return err;
-	ezprof_server_new_id(id);
-	ez_buffer_init(&pickle, 2 * max);
-	ezprof_session_pickle_unroutable(&pickle, id, unit);
-	return complete_pickle(session, &pickle);
+	return ezprof_process_request_start(server, &question, process_answered, session,
+					    &session->request);
 }
 
 static const struct {
@@ -179,7 +253,7 @@ static int receive(struct ezprof_conn *conn, struct ez_reader *in)
 	uint8_t command;
 	int err;
 
-	if (session->changing)
+	if (session->changing || session->request)
 		return EZPROF_NOT_NOW;
 	err = ez_read_u8(in, &command);
 	if (err)
@@ -194,12 +268,14 @@ static int receive(struct ezprof_conn *conn, struct ez_reader *in)
 static void gone(struct ezprof_conn *conn)
 {
 	struct ezprof_session *session = conn->data;
-	struct ezprof_told told = {.server = conn->server};
+	struct ezprof_told told;
 
 	if (session->changing)
 		ezprof_confirmation_cancel(session->changing);
+	if (session->request)
+		ezprof_process_request_cancel(session->request);
+	drop_all(session, &told);
 	DL_DELETE(conn->server->sessions, session);
-	ezprof_graph_drop_owner(&conn->server->graph, session->owner, ezprof_told_add, &told);
 	ezprof_told_send(&told, NULL);
 	free(session);
 }

@@ -15,6 +15,8 @@
 #include "fd.h"
 #include "frame.h"
 #include "hash.h"
+#include "log.h"
+#include "segment_list.h"
 
 #define NAME_BYTES 16 /* "psm_", 8 digits */
 #define HEADER_BYTES 16
@@ -29,17 +31,20 @@ struct ezprof_segment {
 	int fd; /* while it is being filled */
 	uint64_t num_buffers, stride_bytes, total_bytes, filled_bytes;
 	size_t leases;
+	size_t listed; /* its place in the list of what we made */
 	UT_hash_handle hh;
 };
 
 struct ezprof_shm_store {
 	struct ezprof_segment *segments;
+	struct ezprof_segment_list *list;
 	uint8_t *pattern; /* STEP_BYTES of fill */
 };
 
 struct ezprof_shm_store *ezprof_shm_store_new(void)
 {
 	struct ezprof_shm_store *store = calloc(1, sizeof(*store));
+	int err;
 
 	if (!store)
 		return NULL;
@@ -49,12 +54,17 @@ struct ezprof_shm_store *ezprof_shm_store_new(void)
 		return NULL;
 	}
 	memset(store->pattern, FILL_BYTE, STEP_BYTES);
+	store->list = ezprof_segment_list_new(&err);
+	if (!store->list)
+		ez_log(EZ_LOG_WARN, "can't keep a list of segments for the next start: %s",
+		       strerror(-err));
 	return store;
 }
 
 static void segment_free(struct ezprof_shm_store *store, struct ezprof_segment *segment)
 {
 	shm_unlink(segment->path);
+	ezprof_segment_list_remove(store->list, segment->listed);
 	ez_fd_close(segment->fd);
 	if (segment->hh.tbl)
 		HASH_DEL(store->segments, segment);
@@ -69,6 +79,7 @@ void ezprof_shm_store_free(struct ezprof_shm_store *store)
 		return;
 	HASH_ITER (hh, store->segments, segment, next)
 		segment_free(store, segment);
+	ezprof_segment_list_free(store->list);
 	free(store->pattern);
 	free(store);
 }
@@ -143,6 +154,7 @@ int ezprof_shm_create(struct ezprof_shm_store *store, uint64_t num_buffers, uint
 		free(segment);
 		return err;
 	}
+	segment->listed = ezprof_segment_list_add(store->list, segment->name, segment->fd);
 	err = check_space(segment);
 	if (!err) {
 		HASH_ADD_KEYPTR(hh, store->segments, segment->name, strlen(segment->name), segment);

@@ -8,6 +8,7 @@
 #include "publisher_link.h"
 #include "request.h"
 #include "subscriber_link.h"
+#include "topology_events.h"
 
 int ezprof_topology_change(struct ezprof_conn *conn, struct ez_reader *in, bool connect,
 			   uint64_t owner, struct ezprof_topic **ret_to)
@@ -50,8 +51,13 @@ static int change_edge(struct ezprof_conn *conn, struct ez_reader *in, bool conn
 		return result;
 	ez_put_u8(&conn->out, result == -ELOOP ? EZ_CMD_CYCLIC : EZ_CMD_COMPLETE);
 	ezprof_conn_finish(conn);
-	if (result == 1)
+	if (result == 1) {
+		struct ezprof_changed changed = {0};
+
+		ezprof_changed_add(&changed, to->name);
+		ezprof_topology_event_graph(conn->server, &changed, NULL);
 		ezprof_update_downstream(conn->server, to, NULL);
+	}
 	if (result >= 0)
 		ezprof_graph_release(&conn->server->graph, to);
 	return 0;

@@ -27,6 +27,8 @@ static int op_tuple(struct ez_pickle_tree *tree, size_t n, enum ez_node_kind kin
 	}
 	err = ez_pickle_new(tree, kind, &node);
 	if (!err)
+		node->is_frozen = kind == EZ_NODE_SET;
+	if (!err)
 		err = ez_pickle_take(tree, from, node);
 	return err ? err : ez_node_list_push(&tree->stack, node);
 }
@@ -57,6 +59,7 @@ static int op_fill(struct ez_pickle_tree *tree, size_t n, size_t multiple)
 	case EZ_NODE_SET:
 	case EZ_NODE_DICT:
 	case EZ_NODE_CALL:
+		container->has_pairs = multiple == 2;
 		return ez_pickle_take(tree, from, container);
 	default:
 		return -EBADMSG;
@@ -95,8 +98,12 @@ static int op_int(struct ez_pickle_tree *tree, size_t width, bool is_signed)
 
 	if (!err)
 		err = ez_pickle_push_new(tree, width > 8 ? EZ_NODE_BIGINT : EZ_NODE_INT, &node);
-	if (err || width > 8)
+	if (err)
 		return err;
+	if (width > 8) {
+		node->text = (struct ez_str){(const char *)p, width};
+		return 0;
+	}
 	if (is_signed && width && (p[width - 1] & 0x80))
 		value = UINT64_MAX;
 	for (size_t i = width; i > 0; i--)

@@ -18,7 +18,7 @@ enum ez_node_kind {
 	EZ_NODE_NONE,
 	EZ_NODE_BOOL,	/* integer: 0 or 1 */
 	EZ_NODE_INT,	/* integer */
-	EZ_NODE_BIGINT, /* an int beyond 64 bits; its value isn't kept */
+	EZ_NODE_BIGINT, /* an int beyond 64 bits: text, little-endian two's complement */
 	EZ_NODE_FLOAT,	/* number */
 	EZ_NODE_STR,	/* text */
 	EZ_NODE_BYTES,	/* text */
@@ -35,6 +35,8 @@ enum ez_node_kind {
 struct ez_node {
 	enum ez_node_kind kind;
 	bool is_new;
+	bool is_frozen; /* a SET that is a frozenset */
+	bool has_pairs; /* a CALL whose items are keys and values */
 	union {
 		int64_t integer;
 		double number;

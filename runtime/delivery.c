@@ -202,11 +202,12 @@ static void item_finish(struct ez_item *item, bool drop)
 	if (drop)
 		__atomic_fetch_add(&subscriber->drops, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&channel->lock);
-	if (drop)
+	if (drop) {
 		ez_endpoint_drop(tap->entry);
-	else
-		ez_endpoint_callback_end(tap->entry, id);
-	ez_endpoint_free(tap->entry, id, bytes);
+		ez_endpoint_free(tap->entry, id, bytes);
+	} else {
+		ez_endpoint_release(tap->entry, id, bytes);
+	}
 	tell = item_end_locked(item, &tap_ended);
 	pthread_mutex_unlock(&channel->lock);
 	tell_publisher(tell, id);

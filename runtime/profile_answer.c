@@ -43,8 +43,11 @@ static void put_null_object(struct ez_json *json, const char *name, const char *
 }
 
 static const char *const durations[] = {"avg_ms", "max_ms", "samples", "p50_ms",
-					"p90_ms", "p99_ms", NULL};
-static const char *const gaps[] = {"avg_ms", "max_ms", "samples", "p50_ms", "p99_ms", NULL};
+					"p90_ms", "p99_ms", "min_ms",  NULL};
+static const char *const processings[] = {"avg_ms", "max_ms", "samples", "p50_ms", "p90_ms",
+					  "p99_ms", "min_ms", "now_ms",	 NULL};
+static const char *const gaps[] = {"avg_ms", "max_ms", "samples",    "p50_ms",	      "p99_ms",
+				   "min_ms", "now_ms", "longest_ms", "longest_at_ns", NULL};
 
 static void put_counts(struct ez_json *json, const char *name, uint64_t total, bool windowed)
 {
@@ -264,7 +267,7 @@ static void put_subscriber(struct ez_json *json, const struct ez_tap *tap, uint6
 	put_age(json, "oldest_lease_ms", older(0, entry));
 	ez_json_kv_u64(json, "disconnects", entry ? entry->disconnect_frees : 0);
 	put_null_object(json, "queue", durations);
-	put_null_object(json, "processing", durations);
+	put_null_object(json, "processing", processings);
 	put_null_object(json, "gap", gaps);
 	put_counts(json, "drops", entry ? entry->drops : 0, false);
 	ez_json_object_end(json);

@@ -56,7 +56,7 @@ static __attribute__((noinline, cold)) void tell_taken(const struct ez_message *
 static inline void give(struct ez_item *item, struct ez_message *ret_message)
 {
 	ez_message_fill(ret_message, item);
-	if (ez_probe_enabled(EZ_PROBE_callback_begin))
+	if (ez_endpoint_callback_begin_is_heard())
 		tell_taken(ret_message);
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "bucket.h"
 #include "probes.h"
 #include "registry_layout.h"
 
@@ -54,40 +55,24 @@ static inline void ez_entry_end(struct ez_entry *e)
 	__atomic_store_n(&e->seq, e->seq + 1, __ATOMIC_RELEASE);
 }
 
+/* The buffer of a message. Numbers of buffers are powers of two mostly: no division for them. */
+static inline uint64_t ez_entry_buffer(const struct ez_entry *e, uint64_t message_id)
+{
+	uint32_t n = e->num_buffers;
+
+	return __builtin_expect((n & (n - 1)) == 0, 1) ? message_id & (n - 1) : message_id % n;
+}
+
 static inline uint64_t *ez_entry_lease_start(const struct ez_entry *e, uint64_t message_id)
 {
-	return (uint64_t *)(uintptr_t)e->lease_starts + message_id % e->num_buffers;
+	return (uint64_t *)(uintptr_t)e->lease_starts + ez_entry_buffer(e, message_id);
 }
 
-/*
- * The same calls while somebody listens, out of line: what is left inline is then as small as
- * without probes, but for a load and a branch. See endpoint_probed.c.
- */
-#define EZ_PROBED __attribute__((noinline, cold, visibility("hidden")))
-EZ_PROBED void ez_endpoint_publish_probed(struct ez_entry *e, uint64_t message_id, uint64_t bytes);
-EZ_PROBED void ez_endpoint_lease_probed(struct ez_entry *e, uint64_t message_id);
-EZ_PROBED void ez_endpoint_free_probed(struct ez_entry *e, uint64_t message_id, uint64_t bytes);
-EZ_PROBED void ez_endpoint_callback_begin_probed(const struct ez_entry *e, uint64_t message_id);
-EZ_PROBED void ez_endpoint_callback_end_probed(const struct ez_entry *e, uint64_t message_id,
-					       uint64_t excluded_ns);
-
-static inline void ez_entry_count_publish(struct ez_entry *e, uint64_t bytes)
+/* NULL: none is kept. */
+static inline struct ez_mark *ez_entry_mark(const struct ez_entry *e, uint64_t message_id)
 {
-	e->messages++;
-	e->bytes += bytes;
-}
-
-static inline void ez_entry_count_lease(struct ez_entry *e, uint64_t message_id)
-{
-	*ez_entry_lease_start(e, message_id) = ez_clock_ns(CLOCK_MONOTONIC_COARSE);
-	e->leases++;
-}
-
-static inline void ez_entry_count_free(struct ez_entry *e, uint64_t message_id, uint64_t bytes)
-{
-	*ez_entry_lease_start(e, message_id) = 0;
-	e->frees++;
-	e->bytes += bytes;
+	return e->marks ? (struct ez_mark *)(uintptr_t)e->marks + ez_entry_buffer(e, message_id)
+			: NULL;
 }
 
 /* How the last message travelled. */
@@ -98,19 +83,47 @@ static inline void ez_endpoint_set_transport(struct ez_entry *e, enum ez_transpo
 }
 
 /*
+ * Each call below has a quiet half, inline, and one for when somebody listens (endpoint.c), which
+ * does the whole of it: so the quiet half keeps nothing for the other's sake.
+ */
+void ez_endpoint_publish_heard(struct ez_entry *e, uint64_t message_id, uint64_t bytes,
+			       uint64_t moment);
+void ez_endpoint_lease_heard(struct ez_entry *e, uint64_t message_id, uint64_t moment);
+void ez_endpoint_free_heard(struct ez_entry *e, uint64_t message_id, uint64_t bytes,
+			    uint64_t moment);
+void ez_endpoint_release_heard(struct ez_entry *e, uint64_t message_id, uint64_t bytes);
+void ez_endpoint_drop_heard(struct ez_entry *e);
+void ez_endpoint_callback_begin_heard(struct ez_entry *e, uint64_t message_id, uint64_t moment);
+void ez_endpoint_callback_end_heard(struct ez_entry *e, uint64_t message_id, uint64_t moment);
+void ez_endpoint_callback_end_excluding_heard(struct ez_entry *e, uint64_t message_id,
+					      uint64_t excluded_ns);
+
+/*
+ * Calls whose names end in _at take the moment of the event, for who knows it already (on the
+ * process's CLOCK_MONOTONIC; 0: now).
+ */
+
+/*
  * Publisher: a broadcast is complete; `bytes` is the marshalled size whatever the transport.
  */
-static inline void ez_endpoint_publish(struct ez_entry *e, uint64_t message_id, uint64_t bytes)
+static inline void ez_endpoint_publish_at(struct ez_entry *e, uint64_t message_id, uint64_t bytes,
+					  uint64_t moment)
 {
 	if (!e)
 		return;
-	if (ez_probe_enabled(EZ_PROBE_publish)) {
-		ez_endpoint_publish_probed(e, message_id, bytes);
+	if (ez_probe_any_of_four(EZ_PLACE_publish)) {
+		ez_endpoint_publish_heard(e, message_id, bytes, moment);
 		return;
 	}
 	ez_entry_begin(e);
-	ez_entry_count_publish(e, bytes);
+	e->messages++;
+	e->bytes += bytes;
 	ez_entry_end(e);
+}
+
+static inline void ez_endpoint_publish(struct ez_entry *e, uint64_t message_id, uint64_t bytes)
+{
+	ez_endpoint_publish_at(e, message_id, bytes, 0);
 }
 
 /* Channel: a message has arrived (counted only; no probe). */
@@ -119,21 +132,38 @@ static inline void ez_endpoint_arrive(struct ez_entry *e, uint64_t bytes)
 	if (!e)
 		return;
 	ez_entry_begin(e);
-	ez_entry_count_publish(e, bytes);
+	e->messages++;
+	e->bytes += bytes;
 	ez_entry_end(e);
 }
 
 /* Link: the buffer of that message is leased to the channel. Client: the message is queued. */
-static inline void ez_endpoint_lease(struct ez_entry *e, uint64_t message_id)
+static inline void ez_endpoint_lease_at(struct ez_entry *e, uint64_t message_id, uint64_t moment)
 {
 	if (!e)
 		return;
-	if (ez_probe_enabled(EZ_PROBE_lease)) {
-		ez_endpoint_lease_probed(e, message_id);
+	if (ez_probe_any_of_four(EZ_PLACE_publish)) {
+		ez_endpoint_lease_heard(e, message_id, moment);
 		return;
 	}
 	ez_entry_begin(e);
-	ez_entry_count_lease(e, message_id);
+	*ez_entry_lease_start(e, message_id) = EZ_START_COARSE(ez_clock_ns(CLOCK_MONOTONIC_COARSE));
+	e->leases++;
+	ez_entry_end(e);
+}
+
+static inline void ez_endpoint_lease(struct ez_entry *e, uint64_t message_id)
+{
+	ez_endpoint_lease_at(e, message_id, 0);
+}
+
+/* What a free does when nobody listens. */
+static inline void ez_endpoint_free_quiet(struct ez_entry *e, uint64_t message_id, uint64_t bytes)
+{
+	ez_entry_begin(e);
+	*ez_entry_lease_start(e, message_id) = 0;
+	e->frees++;
+	e->bytes += bytes;
 	ez_entry_end(e);
 }
 
@@ -141,17 +171,31 @@ static inline void ez_endpoint_lease(struct ez_entry *e, uint64_t message_id)
  * The lease of that message ends: acknowledged (link) or released (client). Call it once per
  * ez_endpoint_lease(); whether a lease is open is the caller's knowledge, not this table's.
  */
-static inline void ez_endpoint_free(struct ez_entry *e, uint64_t message_id, uint64_t bytes)
+static inline void ez_endpoint_free_at(struct ez_entry *e, uint64_t message_id, uint64_t bytes,
+				       uint64_t moment)
 {
 	if (!e)
 		return;
-	if (ez_probe_enabled(EZ_PROBE_free)) {
-		ez_endpoint_free_probed(e, message_id, bytes);
+	if (ez_probe_any_of_four(EZ_PLACE_free))
+		ez_endpoint_free_heard(e, message_id, bytes, moment);
+	else
+		ez_endpoint_free_quiet(e, message_id, bytes);
+}
+
+static inline void ez_endpoint_free(struct ez_entry *e, uint64_t message_id, uint64_t bytes)
+{
+	ez_endpoint_free_at(e, message_id, bytes, 0);
+}
+
+/* Client: callback_end and free in one. */
+static inline void ez_endpoint_release(struct ez_entry *e, uint64_t message_id, uint64_t bytes)
+{
+	if (!e)
 		return;
-	}
-	ez_entry_begin(e);
-	ez_entry_count_free(e, message_id, bytes);
-	ez_entry_end(e);
+	if (ez_probe_any_of_four(EZ_PLACE_free))
+		ez_endpoint_release_heard(e, message_id, bytes);
+	else
+		ez_endpoint_free_quiet(e, message_id, bytes);
 }
 
 /*
@@ -188,51 +232,62 @@ static inline void ez_endpoint_drop(struct ez_entry *e)
 		return;
 	ez_entry_begin(e);
 	e->drops++;
+	if (ez_probe_any_of_four(EZ_PLACE_free))
+		ez_endpoint_drop_heard(e);
 	ez_entry_end(e);
 }
 
+/* Whether the next call does anything: who would need a lock for it alone may ask before. */
+static inline bool ez_endpoint_callback_begin_is_heard(void)
+{
+	return ez_probe_any_of_four(EZ_PLACE_free);
+}
+
 /* Client: taken from the queue, user code runs next; and: user code is done with it. */
+static inline void ez_endpoint_callback_begin_at(struct ez_entry *e, uint64_t message_id,
+						 uint64_t moment)
+{
+	if (e && ez_probe_any_of_four(EZ_PLACE_free))
+		ez_endpoint_callback_begin_heard(e, message_id, moment);
+}
+
 static inline void ez_endpoint_callback_begin(struct ez_entry *e, uint64_t message_id)
 {
-	if (e && ez_probe_enabled(EZ_PROBE_callback_begin))
-		ez_endpoint_callback_begin_probed(e, message_id);
+	ez_endpoint_callback_begin_at(e, message_id, 0);
+}
+
+static inline void ez_endpoint_callback_end_at(struct ez_entry *e, uint64_t message_id,
+					       uint64_t moment)
+{
+	if (e && (ez_probe_any_of_four(EZ_PLACE_free) || ez_probe_enabled(EZ_PROBE_callback_end)))
+		ez_endpoint_callback_end_heard(e, message_id, moment);
 }
 
 /* `excluded_ns` of the time since callback_begin don't count as processing. */
 static inline void ez_endpoint_callback_end_excluding(struct ez_entry *e, uint64_t message_id,
 						      uint64_t excluded_ns)
 {
-	if (e && ez_probe_enabled(EZ_PROBE_callback_end))
-		ez_endpoint_callback_end_probed(e, message_id, excluded_ns);
+	if (e && (ez_probe_any_of_four(EZ_PLACE_free) || ez_probe_enabled(EZ_PROBE_callback_end)))
+		ez_endpoint_callback_end_excluding_heard(e, message_id, excluded_ns);
 }
 
 static inline void ez_endpoint_callback_end(struct ez_entry *e, uint64_t message_id)
 {
-	ez_endpoint_callback_end_excluding(e, message_id, 0);
+	ez_endpoint_callback_end_at(e, message_id, 0);
 }
 
 /* Publisher: it starts to wait for a free buffer or for a socket; and: it goes on. */
+void ez_endpoint_blocked_begin_at(struct ez_entry *e, uint64_t message_id, uint64_t moment);
+void ez_endpoint_blocked_end_at(struct ez_entry *e, uint64_t message_id, uint64_t moment);
+
 static inline void ez_endpoint_blocked_begin(struct ez_entry *e, uint64_t message_id)
 {
-	if (!e)
-		return;
-	ez_entry_begin(e);
-	e->blocked_since_ns = ez_clock_ns(CLOCK_MONOTONIC);
-	if (ez_probe_enabled(EZ_PROBE_backpressure_begin))
-		ez_probe_backpressure_begin(ez_entry_ref(e), message_id, ez_entry_topic(e));
-	ez_entry_end(e);
+	ez_endpoint_blocked_begin_at(e, message_id, 0);
 }
 
 static inline void ez_endpoint_blocked_end(struct ez_entry *e, uint64_t message_id)
 {
-	if (!e)
-		return;
-	ez_entry_begin(e);
-	e->blocked_ns += ez_clock_ns(CLOCK_MONOTONIC) - e->blocked_since_ns;
-	e->blocked_since_ns = 0;
-	if (ez_probe_enabled(EZ_PROBE_backpressure_end))
-		ez_probe_backpressure_end(ez_entry_ref(e), message_id, ez_entry_topic(e));
-	ez_entry_end(e);
+	ez_endpoint_blocked_end_at(e, message_id, 0);
 }
 
 #endif

@@ -7,7 +7,8 @@
  * 64-bit and sit in the first integer argument registers of the platform's calling convention.
  * `endpoint` is EZ_ENDPOINT_REF: generation << 32 | index in the process's registry.
  *
- * This order is ABI: it is the order of the semaphores and of EZ_PROBE_* numbers. Append only.
+ * This order is ABI: it is that of the EZ_PROBE_* numbers. Append only. (A semaphore is found by
+ * its site's note; where it lies in the table is probes.h's business.)
  */
 #ifndef EZ_PROBE_LIST_H
 #define EZ_PROBE_LIST_H
@@ -34,25 +35,18 @@
 	  "an endpoint entered the registry") \
 	X(endpoint_close, 4, "endpoint, kind, topic, handle", \
 	  "an endpoint is about to leave the registry") \
-
-/*
- * Names whose numbers and meaning are fixed, but for which no site exists yet: they follow the
- * list above in the numbering, so that nothing moves when they come.
- */
-#define EZ_PROBE_RESERVED_LIST(X) \
-	X(window, 4, "endpoint, bucket page, bytes in it, bucket id", \
-	  "a closed bucket is handed over") \
-	X(spans, 3, "endpoint, span page, spans in it", \
-	  "a batch of spans is handed over")
+	X(window, 5, "endpoint, page, bytes, bucket_id, total_before", \
+	  "a closed bucket is handed over, struct ez_bucket") \
+	X(spans, 3, "endpoint, page, spans", \
+	  "a batch of spans is handed over, struct ez_span_page")
 /* clang-format on */
 
 enum ez_probe {
 #define EZ_PROBE_ENUM(name, nargs, args, meaning) EZ_PROBE_##name,
-	EZ_PROBE_LIST(EZ_PROBE_ENUM) EZ_PROBE_SITES, /* probes that have a site */
-	EZ_PROBE_RESERVED_BASE_ = EZ_PROBE_SITES - 1,
-	EZ_PROBE_RESERVED_LIST(EZ_PROBE_ENUM)
+	EZ_PROBE_LIST(EZ_PROBE_ENUM)
 #undef EZ_PROBE_ENUM
-		EZ_PROBE_COUNT /* semaphores */
+		EZ_PROBE_COUNT,
+	EZ_PROBE_BOUNDARY_COUNT = EZ_PROBE_window, /* those before: one hit per event */
 };
 
 #endif

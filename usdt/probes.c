@@ -7,8 +7,8 @@
  * In a section of its own, writable: the kernel finds a semaphore by its file offset, so it must
  * not lie in .bss.
  */
-volatile uint16_t ez_probe_semaphores[(EZ_PROBE_COUNT + 3) & ~3]
-	__attribute__((visibility("hidden"), aligned(8), used, section(".probes"))) = {0};
+volatile uint16_t ez_probe_semaphores[EZ_PLACES]
+	__attribute__((visibility("hidden"), aligned(32), used, section(".probes"))) = {0};
 
 #if EZ_PROBES
 /* Never inlined or cloned: each copy would be one more site. Never left out: a list has no holes.
@@ -22,24 +22,24 @@ volatile uint16_t ez_probe_semaphores[(EZ_PROBE_COUNT + 3) & ~3]
 /* clang-format off */
 #define EZ_FIRE3(name, a, b, c) do { \
 	EZ_SDT_PIN(0, a); EZ_SDT_PIN(1, b); EZ_SDT_PIN(2, c); \
-	EZ_SDT_SITE(name, EZ_PROBE_##name, EZ_SDT_ARGS3, \
+	EZ_SDT_SITE(name, EZ_PLACE_##name, EZ_SDT_ARGS3, \
 		    "r"(ez_arg0), "r"(ez_arg1), "r"(ez_arg2)); \
 } while (0)
 #define EZ_FIRE4(name, a, b, c, d) do { \
 	EZ_SDT_PIN(0, a); EZ_SDT_PIN(1, b); EZ_SDT_PIN(2, c); EZ_SDT_PIN(3, d); \
-	EZ_SDT_SITE(name, EZ_PROBE_##name, EZ_SDT_ARGS4, \
+	EZ_SDT_SITE(name, EZ_PLACE_##name, EZ_SDT_ARGS4, \
 		    "r"(ez_arg0), "r"(ez_arg1), "r"(ez_arg2), "r"(ez_arg3)); \
 } while (0)
 #define EZ_FIRE5(name, a, b, c, d, e) do { \
 	EZ_SDT_PIN(0, a); EZ_SDT_PIN(1, b); EZ_SDT_PIN(2, c); EZ_SDT_PIN(3, d); \
 	EZ_SDT_PIN(4, e); \
-	EZ_SDT_SITE(name, EZ_PROBE_##name, EZ_SDT_ARGS5, \
+	EZ_SDT_SITE(name, EZ_PLACE_##name, EZ_SDT_ARGS5, \
 		    "r"(ez_arg0), "r"(ez_arg1), "r"(ez_arg2), "r"(ez_arg3), "r"(ez_arg4)); \
 } while (0)
 #define EZ_FIRE6(name, a, b, c, d, e, f) do { \
 	EZ_SDT_PIN(0, a); EZ_SDT_PIN(1, b); EZ_SDT_PIN(2, c); EZ_SDT_PIN(3, d); \
 	EZ_SDT_PIN(4, e); EZ_SDT_PIN(5, f); \
-	EZ_SDT_SITE(name, EZ_PROBE_##name, EZ_SDT_ARGS6, \
+	EZ_SDT_SITE(name, EZ_PLACE_##name, EZ_SDT_ARGS6, \
 		    "r"(ez_arg0), "r"(ez_arg1), "r"(ez_arg2), "r"(ez_arg3), "r"(ez_arg4), \
 		    "r"(ez_arg5)); \
 } while (0)
@@ -105,4 +105,15 @@ EZ_SITE void ez_probe_endpoint_close(uint64_t endpoint, uint64_t kind, const cha
 				     const char *handle)
 {
 	EZ_FIRE4(endpoint_close, endpoint, kind, (uintptr_t)topic, (uintptr_t)handle);
+}
+
+EZ_SITE void ez_probe_window(uint64_t endpoint, const void *page, uint64_t bytes,
+			     uint64_t bucket_id, uint64_t total_before)
+{
+	EZ_FIRE5(window, endpoint, (uintptr_t)page, bytes, bucket_id, total_before);
+}
+
+EZ_SITE void ez_probe_spans(uint64_t endpoint, const void *page, uint64_t spans)
+{
+	EZ_FIRE3(spans, endpoint, (uintptr_t)page, spans);
 }

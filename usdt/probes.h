@@ -23,22 +23,65 @@
 #define EZ_PROBES 1
 #endif
 
-/* One counter per probe, side by side, so that an 8-byte load can test four. */
-extern volatile uint16_t ez_probe_semaphores[(EZ_PROBE_COUNT + 3) & ~3]
-	__attribute__((visibility("hidden"), aligned(8)));
+/*
+ * Where a probe's semaphore lies: one counter per probe, side by side. In this order one 8-byte
+ * load answers for each call of endpoint.h whether anybody listens to anything it does: window
+ * listens to all of them. (Who listens to spans must listen to window as well.)
+ */
+enum ez_semaphore_place {
+	EZ_PLACE_publish,
+	EZ_PLACE_lease,
+	EZ_PLACE_free,
+	EZ_PLACE_window,
+	EZ_PLACE_callback_end,
+	EZ_PLACE_callback_begin,
+	EZ_PLACE_spans,
+	EZ_PLACE_backpressure_begin,
+	EZ_PLACE_backpressure_end,
+	EZ_PLACE_endpoint_open,
+	EZ_PLACE_endpoint_close,
+	EZ_PLACE_SPARE,
+	EZ_PLACES
+};
+
+extern volatile uint16_t ez_probe_semaphores[EZ_PLACES]
+	__attribute__((visibility("hidden"), aligned(32)));
+
+static inline enum ez_semaphore_place ez_probe_place(enum ez_probe probe)
+{
+	switch (probe) {
+#define EZ_PROBE_PLACE(name, nargs, args, meaning) \
+	case EZ_PROBE_##name: \
+		return EZ_PLACE_##name;
+		EZ_PROBE_LIST(EZ_PROBE_PLACE)
+#undef EZ_PROBE_PLACE
+	case EZ_PROBE_COUNT:
+		break;
+	}
+	return EZ_PLACE_SPARE;
+}
 
 static inline bool ez_probe_enabled(enum ez_probe probe)
 {
-#if EZ_PROBES && defined(__x86_64__)
-	bool raised;
-
-	/* Compared in memory; a volatile load would take an instruction and a register more. */
-	__asm__ volatile("cmpw $0, %1" : "=@ccne"(raised) : "m"(ez_probe_semaphores[probe]));
-	return __builtin_expect(raised, 0);
-#elif EZ_PROBES
-	return __builtin_expect(ez_probe_semaphores[probe] != 0, 0);
+#if EZ_PROBES
+	return __builtin_expect(ez_probe_semaphores[ez_probe_place(probe)] != 0, 0);
 #else
 	(void)probe;
+	return false;
+#endif
+}
+
+/* Whether anybody listens to one of the four probes from this place on. */
+static inline bool ez_probe_any_of_four(enum ez_semaphore_place first)
+{
+#if EZ_PROBES
+	typedef uint64_t four __attribute__((may_alias, aligned(2)));
+	/* Not through a volatile type: this way it is one compare with memory. */
+	const four *word = (const four *)(uintptr_t)&ez_probe_semaphores[first];
+
+	return __builtin_expect(*word != 0, 0);
+#else
+	(void)first;
 	return false;
 #endif
 }
@@ -60,5 +103,9 @@ void ez_probe_endpoint_open(uint64_t endpoint, uint64_t kind, const char *topic,
 			    const char *handle);
 void ez_probe_endpoint_close(uint64_t endpoint, uint64_t kind, const char *topic,
 			     const char *handle);
+/* `bytes` and `spans` say how much of the page is meant; bucket_layout.h says what lies there. */
+void ez_probe_window(uint64_t endpoint, const void *page, uint64_t bytes, uint64_t bucket_id,
+		     uint64_t total_before);
+void ez_probe_spans(uint64_t endpoint, const void *page, uint64_t spans);
 
 #endif

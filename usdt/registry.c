@@ -4,8 +4,11 @@
  * lock; readers are other processes and take none (registry_layout.h says what they may rely on).
  */
 #include "registry.h"
+#include "bucket.h"
+#include "counter_clock.h"
 #include "endpoint.h"
 #include "probes.h"
+#include "spans.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,6 +25,9 @@
 #else
 #define LEAK_ROOT(start, bytes) ((void)0)
 #endif
+
+/* Pages of all entries of a chunk: address space, which is memory only once it is used. */
+#define CHUNK_PAGES_BYTES ((size_t)EZ_REGISTRY_CHUNK_ENTRIES * EZ_PAGES_PER_ENTRY * EZ_PAGE_BYTES)
 
 /* Hidden: every object with probes has its own. `used` keeps it for the note alone. */
 __attribute__((visibility("hidden"), used)) struct ez_registry ez_registry_table;
@@ -49,6 +55,7 @@ __asm__(
 /* clang-format on */
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static char *chunk_pages[EZ_REGISTRY_CHUNKS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static uint64_t now_ns(void)
@@ -101,32 +108,75 @@ static void fork_child(void)
 	r->dropped = 0;
 	r->changes = 0;
 	memset(r->chunks, 0, sizeof(r->chunks));
+	memset(chunk_pages, 0, sizeof(chunk_pages));
+	ez_counter_fork_child();
+	ez_spans_fork_child();
 	header_init();
 	pthread_mutex_init(&table_lock, NULL);
+}
+
+/*
+ * Whoever listens to windows has the last bucket of endpoints that nobody closed. Other threads may
+ * still be at work, and may be stopped anywhere: nothing here waits for a lock.
+ */
+__attribute__((destructor)) static void hand_over_at_exit(void)
+{
+	struct ez_registry *r = &ez_registry_table;
+	uint32_t i, count = __atomic_load_n(&r->count, __ATOMIC_ACQUIRE);
+
+	if (!count || !ez_probe_enabled(EZ_PROBE_window))
+		return;
+	ez_bucket_end_all();
+	for (i = 0; i < count; i++)
+		if (entry_at(i)->state == EZ_ENTRY_OPEN)
+			ez_bucket_flush_ended(entry_at(i));
 }
 
 static void registry_init(void)
 {
 	header_init();
+	ez_counter_init();
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+/* Private, never shared or huge: what other processes and BPF read must stay resident. */
+static void *map_private(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, bytes, MADV_NOHUGEPAGE);
+	return p;
 }
 
 static int add_chunk_locked(uint32_t chunk)
 {
-	size_t bytes = EZ_REGISTRY_CHUNK_ENTRIES * sizeof(struct ez_entry);
 	void *p;
 
 	if (chunk >= EZ_REGISTRY_CHUNKS)
 		return -ENOSPC;
-	/* Private, never shared or huge: what other processes and BPF read must stay resident. */
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
+	p = map_private(EZ_REGISTRY_CHUNK_ENTRIES * sizeof(struct ez_entry));
+	if (!p)
 		return -ENOMEM;
-	madvise(p, bytes, MADV_NOHUGEPAGE);
-	LEAK_ROOT(p, bytes);
+	LEAK_ROOT(p, EZ_REGISTRY_CHUNK_ENTRIES * sizeof(struct ez_entry));
+	chunk_pages[chunk] = map_private(CHUNK_PAGES_BYTES);
 	__atomic_store_n(&ez_registry_table.chunks[chunk], (uint64_t)(uintptr_t)p,
 			 __ATOMIC_RELEASE);
 	return 0;
+}
+
+/* A channel only counts arrivals; without memory for pages an endpoint has its totals alone. */
+static uint64_t page_for(uint32_t index, enum ez_endpoint_kind kind)
+{
+	char *pages = chunk_pages[index / EZ_REGISTRY_CHUNK_ENTRIES];
+	size_t place = index % EZ_REGISTRY_CHUNK_ENTRIES;
+
+	if (!pages || kind == EZ_KIND_CHANNEL || kind == EZ_KIND_TASK)
+		return 0;
+	pages += place * EZ_PAGES_PER_ENTRY * EZ_PAGE_BYTES;
+	ez_bucket_reset((struct ez_bucket_page *)(void *)pages);
+	return (uintptr_t)pages;
 }
 
 static int find_index_locked(uint64_t now, uint32_t *ret_index)
@@ -152,9 +202,10 @@ static int find_index_locked(uint64_t now, uint32_t *ret_index)
 	return 0;
 }
 
-/* The storage behind an entry: lease starts, then the three strings. */
+/* The storage behind an entry: lease starts, marks of a client, then the three strings. */
 struct storage {
 	uint64_t *lease_starts;
+	struct ez_mark *marks;
 	char *topic, *handle, *task;
 	uint32_t topic_bytes, handle_bytes, task_bytes;
 };
@@ -177,17 +228,21 @@ static char *string_put(char **where, const char *s, uint32_t bytes)
 
 static int storage_make(const struct ez_endpoint_spec *spec, struct storage *ret)
 {
-	size_t starts = spec->num_buffers * sizeof(uint64_t);
+	size_t starts = spec->num_buffers * sizeof(uint64_t), marks = 0;
 	char *p;
 
 	ret->topic_bytes = string_bytes(spec->topic);
 	ret->handle_bytes = string_bytes(spec->handle);
 	ret->task_bytes = string_bytes(spec->task);
-	p = calloc(1, starts + ret->topic_bytes + ret->handle_bytes + ret->task_bytes + 3);
+	if (spec->kind == EZ_KIND_CLIENT)
+		marks = spec->num_buffers * sizeof(struct ez_mark);
+	p = calloc(1, starts + marks + ret->topic_bytes + ret->handle_bytes + ret->task_bytes + 3);
 	if (!p)
 		return -ENOMEM;
 	ret->lease_starts = (uint64_t *)(void *)p;
 	p += starts;
+	ret->marks = marks ? (struct ez_mark *)(void *)p : NULL;
+	p += marks;
 	ret->topic = string_put(&p, spec->topic, ret->topic_bytes);
 	ret->handle = string_put(&p, spec->handle, ret->handle_bytes);
 	ret->task = string_put(&p, spec->task, ret->task_bytes);
@@ -226,6 +281,8 @@ static void entry_fill(struct ez_entry *e, uint32_t index, const struct ez_endpo
 	e->task_bytes = st->task_bytes;
 	e->peer_pid = spec->peer_pid;
 	e->lease_starts = (uintptr_t)st->lease_starts;
+	e->marks = (uintptr_t)st->marks;
+	e->page = page_for(index, spec->kind);
 	__atomic_store_n(&e->state, EZ_ENTRY_OPEN, __ATOMIC_RELEASE);
 }
 
@@ -276,6 +333,8 @@ void ez_registry_close(struct ez_entry *entry)
 {
 	if (!entry)
 		return;
+	ez_bucket_flush(entry);
+	ez_spans_flush(entry);
 	if (ez_probe_enabled(EZ_PROBE_endpoint_close))
 		ez_probe_endpoint_close(ez_entry_ref(entry), entry->kind, ez_entry_topic(entry),
 					ez_entry_handle(entry));

@@ -105,8 +105,8 @@ struct ez_entry {
 	uint32_t task_bytes;
 	uint32_t peer_pid;     /* link: pid of the channel's process as it told; channel: 0 */
 	uint64_t lease_starts; /* address of uint64_t[num_buffers]: start of the lease, 0 = free;
-				  CLOCK_MONOTONIC_COARSE, so right to a kernel tick */
-	uint64_t page;	       /* address of the page of buckets; 0: none */
+				  odd: exact; even: right to a kernel tick */
+	uint64_t page;	       /* address of its pages, see bucket_layout.h; 0: none */
 	uint32_t index;	       /* own index, so that a probe needn't look for it */
 	uint32_t reserved_identity;
 
@@ -124,7 +124,7 @@ struct ez_entry {
 	uint64_t blocked_ns;	    /* publisher: sum of the ended waits */
 	uint64_t callback_since_ns; /* client: reserved for the time-aware paths; 0. task: since
 				       when it holds its event loop */
-	uint64_t reserved_counters[1];
+	uint64_t marks;		    /* client: the process's own, no business of readers */
 	uint64_t span_ns;	 /* task: sum of its calls from begin to end, without blocked_ns */
 	uint64_t hold_ns;	 /* task: sum of the times in which it held its event loop, */
 	uint64_t hold_max_ns;	 /* the longest of them, */

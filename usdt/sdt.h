@@ -42,9 +42,9 @@
 
 /*
  * The note is that of <sys/sdt.h>, version 3: location, base, semaphore; provider, name, arguments.
- * `number` picks the 16-bit semaphore out of the table in probes.c.
+ * `place` picks the 16-bit semaphore out of the table in probes.c.
  */
-#define EZ_SDT_SITE(name, number, argstring, ...) \
+#define EZ_SDT_SITE(name, place, argstring, ...) \
 	__asm__ volatile( \
 		"990:	nop\n" \
 		"	.pushsection .note.stapsdt,\"\",\"note\"\n" \
@@ -68,7 +68,7 @@
 		"	.size _.stapsdt.base, 1\n" \
 		"	.popsection\n" \
 		"	.endif\n" \
-		: : [sem] "i"(number), __VA_ARGS__ : "memory")
+		: : [sem] "i"(place), __VA_ARGS__ : "memory")
 /* clang-format on */
 
 /* Pins one argument: `register uint64_t a __asm__("rdi") = value`. */

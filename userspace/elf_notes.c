@@ -201,7 +201,7 @@ static enum ezprof_elf_verdict take_stapsdt(const struct ezprof_elf_file *file,
 		return EZPROF_ELF_DAMAGED;
 	if (strcmp(provider, EZ_PROVIDER) != 0)
 		return EZPROF_ELF_NONE;
-	for (uint32_t i = 0; i < EZ_PROBE_SITES; i++) {
+	for (uint32_t i = 0; i < EZ_PROBE_COUNT; i++) {
 		if (strcmp(name, probe_names[i]) != 0)
 			continue;
 		if (!arguments_are_canonical(arguments, probe_args[i]))

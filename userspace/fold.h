@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bucket_shared.h"
 #include "window_shared.h"
 
 #define EZPROF_WINDOW_MIN_NS 150000000ull
@@ -41,7 +42,15 @@ struct ezprof_window {
 	uint64_t messages, bytes;
 	struct ezprof_interval interval[EZ_INTERVALS];
 	uint64_t blocked_ns; /* of the window, waits in progress included */
-	uint32_t gaps;	     /* notes that were being written: figures may be too small */
+	/* Window path only: distributions of intervals 0 to 2 in bins of histogram.h; the longest
+	   gap, one in progress included, and when it ended; what is in progress (0: nothing). */
+	bool has_hist;
+	uint64_t min_ns[EZ_INTERVALS]; /* 0 without samples */
+	uint32_t hist[EZ_HISTS][EZ_HIST_BINS];
+	uint64_t gap_longest_ns, gap_longest_at_ns;
+	uint64_t gap_open_ns, processing_open_ns;
+	uint64_t drops;
+	uint32_t gaps; /* notes that were being written: figures may be too small */
 
 	/* since the attach */
 	uint64_t measured_messages, measured_bytes;

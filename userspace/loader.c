@@ -3,6 +3,7 @@
 #include "loader.h"
 #include "ezprof.skel.h"
 #include "bpf_link_attr.h"
+#include "bucket_shared.h"
 #include "registry_layout.h"
 #include "window_shared.h"
 
@@ -31,6 +32,7 @@ struct ezprof_bpf {
 	struct ezprof *skeleton;
 	struct ezprof_bpf_fds fds;
 	uint32_t group_count, lease_stride;
+	uint32_t paths;
 	int cpu_count;
 	int stats_fd;
 	bool uprobe_multi, pid_filter;
@@ -76,9 +78,12 @@ static uint32_t stride_wanted(uint32_t buffers_max, uint32_t group_count)
 	return stride;
 }
 
+/* Maps of a path that isn't used are made as small as can be. */
 static int set_sizes(struct ezprof_bpf *bpf)
 {
 	uint32_t slots = bpf->group_count * EZ_GROUP_SLOTS;
+	uint32_t boundary = bpf->paths & EZPROF_PATH_BOUNDARY ? slots : 1;
+	uint32_t window = bpf->paths & EZPROF_PATH_WINDOW ? slots : 1;
 	const struct {
 		struct bpf_map *map;
 		uint32_t entries;
@@ -86,9 +91,13 @@ static int set_sizes(struct ezprof_bpf *bpf)
 		{bpf->skeleton->maps.groups, bpf->group_count},
 		{bpf->skeleton->maps.free_groups, bpf->group_count},
 		{bpf->skeleton->maps.targets, TARGETS_MAX},
-		{bpf->skeleton->maps.rings, slots},
+		{bpf->skeleton->maps.rings, boundary},
 		{bpf->skeleton->maps.slots, slots},
-		{bpf->skeleton->maps.leases, slots * bpf->lease_stride},
+		{bpf->skeleton->maps.leases, boundary * bpf->lease_stride},
+		{bpf->skeleton->maps.bucket_from, TARGETS_MAX},
+		{bpf->skeleton->maps.bucket_sums, window * EZ_RING_BUCKETS},
+		{bpf->skeleton->maps.bucket_shapes, window * EZ_RING_BUCKETS},
+		{bpf->skeleton->maps.bucket_totals, window},
 	};
 	int err;
 
@@ -98,6 +107,7 @@ static int set_sizes(struct ezprof_bpf *bpf)
 			return err;
 	}
 	bpf->skeleton->rodata->lease_stride = bpf->lease_stride;
+	bpf->skeleton->rodata->bucket_slots = window;
 	return 0;
 }
 
@@ -110,6 +120,27 @@ static void set_pid_namespace(struct ezprof_bpf *bpf)
 		return;
 	bpf->skeleton->rodata->pid_ns_dev = st.st_dev;
 	bpf->skeleton->rodata->pid_ns_inode = st.st_ino;
+}
+
+/* Programs of the paths wanted, to be attached as this kernel wants it. */
+static int set_programs(struct ezprof_bpf *bpf)
+{
+	const struct {
+		struct bpf_program *program;
+		enum ezprof_path path;
+	} programs[] = {
+		{bpf->skeleton->progs.ezprof_boundary, EZPROF_PATH_BOUNDARY},
+		{bpf->skeleton->progs.ezprof_window, EZPROF_PATH_WINDOW},
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]) && !err; i++) {
+		err = bpf_program__set_autoload(programs[i].program, bpf->paths & programs[i].path);
+		if (!err && bpf->uprobe_multi)
+			err = bpf_program__set_expected_attach_type(programs[i].program,
+								    EZPROF_TRACE_UPROBE_MULTI);
+	}
+	return err;
 }
 
 static int fill_free_groups(struct ezprof_bpf *bpf)
@@ -131,6 +162,10 @@ static void note_fds(struct ezprof_bpf *bpf)
 		.slots = bpf_map__fd(bpf->skeleton->maps.slots),
 		.leases = bpf_map__fd(bpf->skeleton->maps.leases),
 		.counters = bpf_map__fd(bpf->skeleton->maps.counters),
+		.bucket_from = bpf_map__fd(bpf->skeleton->maps.bucket_from),
+		.bucket_sums = bpf_map__fd(bpf->skeleton->maps.bucket_sums),
+		.bucket_shapes = bpf_map__fd(bpf->skeleton->maps.bucket_shapes),
+		.bucket_totals = bpf_map__fd(bpf->skeleton->maps.bucket_totals),
 	};
 }
 
@@ -143,9 +178,8 @@ static int open_and_load(struct ezprof_bpf *bpf)
 		return -errno;
 	err = set_sizes(bpf);
 	set_pid_namespace(bpf);
-	if (!err && bpf->uprobe_multi)
-		err = bpf_program__set_expected_attach_type(bpf->skeleton->progs.ezprof_boundary,
-							    EZPROF_TRACE_UPROBE_MULTI);
+	if (!err)
+		err = set_programs(bpf);
 	if (!err)
 		err = ezprof__load(bpf->skeleton);
 	if (err)
@@ -172,6 +206,7 @@ static int load(const struct ezprof_bpf_options *options, struct ezprof_bpf *bpf
 	bpf->uprobe_multi = features.uprobe_multi && !options->perf_event;
 	/* perf_event's filter says where breakpoints are set, whatever thread hits them. */
 	bpf->pid_filter = !bpf->uprobe_multi || features.uprobe_multi_pid;
+	bpf->paths = options->paths ? options->paths : EZPROF_PATH_BOUNDARY;
 	bpf->group_count = groups_wanted(options);
 	bpf->lease_stride = stride_wanted(options->buffers_max, bpf->group_count);
 	err = open_and_load(bpf);
@@ -219,9 +254,23 @@ void ezprof_bpf_free(struct ezprof_bpf *bpf)
 	free(bpf);
 }
 
+int ezprof_bpf_path_fd(const struct ezprof_bpf *bpf, enum ezprof_path path)
+{
+	if (!(bpf->paths & path))
+		return -1;
+	return bpf_program__fd(path == EZPROF_PATH_WINDOW ? bpf->skeleton->progs.ezprof_window
+							  : bpf->skeleton->progs.ezprof_boundary);
+}
+
 int ezprof_bpf_program_fd(const struct ezprof_bpf *bpf)
 {
-	return bpf_program__fd(bpf->skeleton->progs.ezprof_boundary);
+	return ezprof_bpf_path_fd(bpf, bpf->paths & EZPROF_PATH_BOUNDARY ? EZPROF_PATH_BOUNDARY
+									 : EZPROF_PATH_WINDOW);
+}
+
+uint32_t ezprof_bpf_paths(const struct ezprof_bpf *bpf)
+{
+	return bpf->paths;
 }
 
 bool ezprof_bpf_uprobe_multi(const struct ezprof_bpf *bpf)
@@ -241,10 +290,16 @@ uint32_t ezprof_bpf_endpoints_max(const struct ezprof_bpf *bpf)
 
 uint64_t ezprof_bpf_map_bytes(const struct ezprof_bpf *bpf)
 {
-	uint64_t slots = ezprof_bpf_endpoints_max(bpf);
-	uint64_t per_slot = sizeof(struct ez_ring) * (uint64_t)bpf->cpu_count +
-			    sizeof(struct ez_slot) + sizeof(struct ez_lease) * bpf->lease_stride;
+	uint64_t slots = ezprof_bpf_endpoints_max(bpf), per_slot = sizeof(struct ez_slot);
+	uint64_t cpus = (uint64_t)bpf->cpu_count;
 
+	if (bpf->paths & EZPROF_PATH_BOUNDARY)
+		per_slot +=
+			sizeof(struct ez_ring) * cpus + sizeof(struct ez_lease) * bpf->lease_stride;
+	if (bpf->paths & EZPROF_PATH_WINDOW)
+		per_slot += EZ_RING_BUCKETS * (sizeof(struct ez_bucket_sums) * cpus +
+					       sizeof(struct ez_bucket_shape)) +
+			    sizeof(struct ez_bucket_totals);
 	return slots * per_slot;
 }
 

@@ -14,6 +14,12 @@
 
 struct ezprof_bpf;
 
+/* Ways of measuring, loaded by themselves or together; each has its own program and maps. */
+enum ezprof_path {
+	EZPROF_PATH_BOUNDARY = 1, /* one hit per event */
+	EZPROF_PATH_WINDOW = 2	  /* one hit per bucket of 134 ms */
+};
+
 struct ezprof_bpf_options {
 	uint32_t endpoints_found; /* room is made for twice as many, at least 64 */
 	/* Endpoints share room by 16 of a process and file: sum of ceil(endpoints / 16), at least 1
@@ -22,6 +28,7 @@ struct ezprof_bpf_options {
 	uint32_t endpoints_max; /* --max-endpoints instead of the two; rounded up to 16; 0: not
 				   given */
 	uint32_t buffers_max;	/* largest num_buffers found; leases beyond are counted as lost */
+	uint32_t paths;		/* of enum ezprof_path, or-ed; 0: boundary */
 	bool perf_event;	/* don't use uprobe_multi, even where the kernel has it */
 	bool run_stats;		/* let the kernel measure the time programs take */
 };
@@ -37,7 +44,11 @@ int ezprof_bpf_load(const struct ezprof_bpf_options *options, struct ezprof_bpf 
 /* Closes programs and maps. NULL is ignored. */
 void ezprof_bpf_free(struct ezprof_bpf *bpf);
 
+/* The program of a path; -1: that path isn't loaded. */
+int ezprof_bpf_path_fd(const struct ezprof_bpf *bpf, enum ezprof_path path);
+/* Of the boundary path, or of the window path if that is the only one. */
 int ezprof_bpf_program_fd(const struct ezprof_bpf *bpf);
+uint32_t ezprof_bpf_paths(const struct ezprof_bpf *bpf);
 /* How programs must be attached: true: uprobe_multi, false: perf_event. */
 bool ezprof_bpf_uprobe_multi(const struct ezprof_bpf *bpf);
 /* Links may carry a pid filter. */
@@ -49,6 +60,7 @@ int ezprof_bpf_cpu_count(const struct ezprof_bpf *bpf); /* possible CPUs */
 /* Needed by links and by the map reader. */
 struct ezprof_bpf_fds {
 	int groups, free_groups, targets, rings, slots, leases, counters;
+	int bucket_from, bucket_sums, bucket_shapes, bucket_totals;
 };
 const struct ezprof_bpf_fds *ezprof_bpf_map_fds(const struct ezprof_bpf *bpf);
 

@@ -80,6 +80,7 @@ void ezprof_measurement_free(struct ezprof_measurement *m)
 		ezprof_target_free(m->targets[i]);
 	free(m->targets);
 	free(m->files);
+	ezprof_buckets_close(m->buckets);
 	if (m->maps)
 		ezprof_maps_close(m->maps);
 	ezprof_bpf_free(m->bpf);
@@ -160,6 +161,8 @@ static int load(struct ezprof_measurement *m, const struct ezprof_measurement_op
 		struct ezprof_refusal *ret_refusal)
 {
 	struct ezprof_bpf_options bpf = {.endpoints_max = options->endpoints_max,
+					 .paths = options->paths ? options->paths
+								 : EZPROF_PATHS_DEFAULT,
 					 .perf_event = options->perf_event,
 					 .run_stats = options->run_stats};
 	uint64_t now_ns = ez_clock_mono_ns();
@@ -179,6 +182,8 @@ static int load(struct ezprof_measurement *m, const struct ezprof_measurement_op
 	err = ezprof_bpf_load(&bpf, &m->bpf, ret_refusal);
 	if (!err)
 		err = ezprof_maps_open(m->bpf, &m->maps);
+	if (!err && bpf.paths & EZPROF_PATH_WINDOW)
+		err = ezprof_buckets_open(m->bpf, &m->buckets);
 	if (!err)
 		err = ezprof_opener_set_program(m->opener, m->bpf);
 	return err;
@@ -197,9 +202,26 @@ static int link_object(struct ezprof_measurement *m, struct ezprof_target *targe
 		err = ezprof_opener_link(m->opener, m->filtered ? target->process : NULL,
 					 &target->process->objects[i], object->file, links,
 					 ret_refusal);
+	if (!err && m->buckets)
+		err = ezprof_buckets_accept(m->buckets, target->process->pid, object->file,
+					    target->clock_offset_ns, &object->from_id);
 	object->attached_ns = ez_clock_mono_ns();
 	object->linked = !err;
 	return err;
+}
+
+static void refuse_buckets(struct ezprof_measurement *m, const struct ezprof_target *target)
+{
+	size_t i;
+
+	for (i = 0; m->buckets && i < target->object_count; i++)
+		ezprof_buckets_refuse(m->buckets, target->process->pid, target->objects[i].file);
+}
+
+/* By windows the totals to start from are those when the first whole bucket has begun. */
+static int note_now(const struct ezprof_measurement *m, struct ezprof_target *target)
+{
+	return m->buckets ? 0 : ezprof_target_note_attach(target);
 }
 
 static int link_target(struct ezprof_measurement *m, struct ezprof_target *target,
@@ -213,7 +235,7 @@ static int link_target(struct ezprof_measurement *m, struct ezprof_target *targe
 		err = link_object(m, target, i, ret_refusal);
 	if (!err) {
 		ezprof_target_refresh(target, ez_clock_mono_ns());
-		err = ezprof_target_note_attach(target);
+		err = note_now(m, target);
 	}
 	target->linked = !err;
 	return err;
@@ -244,10 +266,49 @@ static void drop_unlinked(struct ezprof_measurement *m)
 			m->targets[kept++] = m->targets[i];
 			continue;
 		}
+		refuse_buckets(m, m->targets[i]);
 		ezprof_maps_release(m->maps, m->targets[i]->process->pid);
 		ezprof_target_free(m->targets[i]);
 	}
 	m->target_count = kept;
+}
+
+/* Windows count from the first whole bucket on: at most 136 ms, and whoever is told waits. */
+static void await_first_buckets(const struct ezprof_measurement *m)
+{
+	uint64_t last = 0;
+	size_t i, j;
+
+	for (i = 0; m->buckets && i < m->target_count; i++) {
+		const struct ezprof_target *target = m->targets[i];
+
+		for (j = 0; target->linked && j < target->object_count; j++) {
+			uint64_t ns = ezprof_target_from_ns(target, &target->objects[j]);
+
+			last = ns > last ? ns : last;
+		}
+	}
+	while (ez_clock_mono_ns() < last) {
+		struct timespec until = {.tv_sec = (time_t)(last / EZ_NS_PER_S),
+					 .tv_nsec = (long)(last % EZ_NS_PER_S)};
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	}
+}
+
+static int note_attached(struct ezprof_measurement *m)
+{
+	size_t i;
+	int err = 0;
+
+	await_first_buckets(m);
+	for (i = 0; i < m->target_count && !err; i++) {
+		uint64_t now_ns = ez_clock_mono_ns();
+
+		ezprof_target_refresh(m->targets[i], now_ns);
+		err = ezprof_target_note_begun(m->targets[i], now_ns);
+	}
+	return err;
 }
 
 int ezprof_measurement_start(struct ezprof_measurement *m,
@@ -272,7 +333,9 @@ int ezprof_measurement_start(struct ezprof_measurement *m,
 	drop_unlinked(m);
 	m->attached_ns = ez_clock_mono_ns();
 	m->started = true;
-	return m->target_count || options->shared ? 0 : last;
+	if (!m->target_count && !options->shared)
+		return last;
+	return m->buckets ? note_attached(m) : 0;
 }
 
 void ezprof_measurement_remove(struct ezprof_measurement *m, struct ezprof_target *target)
@@ -284,6 +347,7 @@ void ezprof_measurement_remove(struct ezprof_measurement *m, struct ezprof_targe
 			m->targets[kept++] = m->targets[i];
 	}
 	m->target_count = kept;
+	refuse_buckets(m, target);
 	if (m->maps)
 		ezprof_maps_release(m->maps, target->process->pid);
 	ezprof_target_free(target);
@@ -315,7 +379,7 @@ int ezprof_measurement_rescan(struct ezprof_measurement *m, struct ezprof_target
 		err = link_object(m, target, i, NULL);
 	if (!err && i > before) {
 		ezprof_target_refresh(target, ez_clock_mono_ns());
-		err = ezprof_target_note_attach(target);
+		err = note_now(m, target);
 	}
 	*ret_found = target->object_count - before;
 	return err;
@@ -359,6 +423,7 @@ void ezprof_measurement_exited(struct ezprof_measurement *m, struct ezprof_targe
 	/* What it executes now may be the same file: two links would count twice. */
 	for (i = 0; i < target->object_count; i++)
 		ezprof_links_close(&target->objects[i].links);
+	refuse_buckets(m, target);
 	ezprof_maps_release(m->maps, target->process->pid);
 }
 

@@ -16,6 +16,7 @@
 #include "map_reader.h"
 #include "opener.h"
 #include "target.h"
+#include "window_reader.h"
 
 /* Up to so many processes get links of their own; more share one link per file. */
 #define EZPROF_OWN_LINKS_MAX 8u
@@ -24,6 +25,7 @@ struct ezprof_measurement {
 	struct ezprof_opener *opener; /* NULL once it is gone */
 	struct ezprof_bpf *bpf;
 	struct ezprof_maps *maps;
+	struct ezprof_buckets *buckets; /* NULL: not measured by windows, but by boundaries only */
 	struct ezprof_target **targets;
 	size_t target_count;
 	struct ezprof_measured_file {
@@ -52,8 +54,12 @@ int ezprof_measurement_add(struct ezprof_measurement *measurement, pid_t pid,
 typedef void ezprof_measurement_failed(void *context, const struct ezprof_target *target, int err,
 				       const char *sentence);
 
+#define EZPROF_PATHS_DEFAULT EZPROF_PATH_WINDOW
+
+/* With both paths windows are shown; boundaries count beside them. */
 struct ezprof_measurement_options {
 	uint32_t endpoints_max; /* 0: from what is found */
+	uint32_t paths;		/* of enum ezprof_path, or-ed; 0: EZPROF_PATHS_DEFAULT */
 	bool perf_event;	/* don't use uprobe_multi */
 	bool shared;		/* more processes may come: one link per file for all of them */
 	bool run_stats;		/* see loader.h */

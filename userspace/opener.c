@@ -3,6 +3,7 @@
 #include "opener.h"
 #include "link_closer.h"
 #include "opener_message.h"
+#include "probe_list.h"
 #include "sandbox.h"
 #include "window_shared.h"
 
@@ -21,7 +22,11 @@
 struct ezprof_opener {
 	pid_t pid;
 	int socket_fd;
+	uint32_t paths; /* whose programs it has */
 };
+
+static const enum ezprof_path all_paths[] = {EZPROF_PATH_BOUNDARY, EZPROF_PATH_WINDOW};
+#define PATHS (sizeof(all_paths) / sizeof(all_paths[0]))
 
 /* Descriptors of the agent-to-be, its terminal and pipes among them, are none of the opener's. */
 static int isolate(int socket_fd)
@@ -129,20 +134,53 @@ int ezprof_opener_set_program(struct ezprof_opener *opener, const struct ezprof_
 		.pid_filter = ezprof_bpf_pid_filter(bpf),
 	};
 	struct ezprof_opener_answer answer;
+	int err = 0;
 
-	return ezprof_opener_ask(opener, &request, ezprof_bpf_program_fd(bpf), &answer, NULL);
+	for (size_t i = 0; i < PATHS && !err; i++) {
+		int fd = ezprof_bpf_path_fd(bpf, all_paths[i]);
+
+		if (fd < 0)
+			continue;
+		request.path = all_paths[i];
+		err = ezprof_opener_ask(opener, &request, fd, &answer, NULL);
+		if (!err)
+			opener->paths |= all_paths[i];
+	}
+	return err;
 }
 
-static void fill_sites(const struct ezprof_elf *elf, uint32_t file,
+/* Each path has its own sites: a probe of which nobody makes use isn't listened to. */
+static bool path_uses(enum ezprof_path path, uint32_t probe)
+{
+	return path == EZPROF_PATH_WINDOW ? probe == EZ_PROBE_window
+					  : probe < EZ_PROBE_BOUNDARY_COUNT;
+}
+
+static void fill_sites(const struct ezprof_elf *elf, uint32_t file, enum ezprof_path path,
 		       struct ezprof_opener_request *request)
 {
-	request->site_count = elf->site_count;
-	for (uint32_t i = 0; i < elf->site_count; i++)
-		request->sites[i] = (struct ezprof_link_site){
+	request->path = path;
+	request->site_count = 0;
+	for (uint32_t i = 0; i < elf->site_count; i++) {
+		if (!path_uses(path, elf->sites[i].probe))
+			continue;
+		request->sites[request->site_count++] = (struct ezprof_link_site){
 			.offset = elf->sites[i].offset,
 			.semaphore_offset = elf->sites[i].semaphore_offset,
 			.cookie = EZ_COOKIE(file, elf->sites[i].probe),
 		};
+	}
+}
+
+static int add_links(struct ezprof_links *links, struct ezprof_opener_fds *fds)
+{
+	if (fds->count > EZPROF_ELF_SITES_MAX - links->count) {
+		ezprof_opener_fds_close(fds);
+		return -E2BIG;
+	}
+	memcpy(links->fds + links->count, fds->fds, fds->count * sizeof(fds->fds[0]));
+	links->count += fds->count;
+	return 0;
 }
 
 int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process *process,
@@ -152,20 +190,28 @@ int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process
 	struct ezprof_opener_request request = {.op = EZPROF_OPENER_LINK};
 	struct ezprof_opener_answer answer = {0};
 	struct ezprof_opener_fds fds;
-	int err;
+	struct ezprof_links links = {0};
+	int err = 0;
 
 	if (process) {
 		request.pid = process->pid;
 		request.start_time = process->start_time;
 	}
-	fill_sites(&object->elf, file, &request);
-	err = ezprof_opener_ask(opener, &request, object->fd, &answer, &fds);
-	if (!err) {
-		ret_links->count = fds.count;
-		memcpy(ret_links->fds, fds.fds, sizeof(ret_links->fds));
-	} else if (answer.refusal.what[0] && ret_refusal) {
-		*ret_refusal = answer.refusal;
+	for (size_t i = 0; i < PATHS && !err; i++) {
+		if (!(opener->paths & all_paths[i]))
+			continue;
+		fill_sites(&object->elf, file, all_paths[i], &request);
+		err = ezprof_opener_ask(opener, &request, object->fd, &answer, &fds);
+		if (!err)
+			err = add_links(&links, &fds);
 	}
+	if (!err) {
+		*ret_links = links;
+		return 0;
+	}
+	ezprof_links_close(&links);
+	if (answer.refusal.what[0] && ret_refusal)
+		*ret_refusal = answer.refusal;
 	return err;
 }
 

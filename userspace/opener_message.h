@@ -18,8 +18,8 @@
 enum ezprof_opener_op {
 	EZPROF_OPENER_PROCESS, /* pid -> info; pid_fd, mem_fd, maps_fd */
 	EZPROF_OPENER_OBJECT,  /* pid, start_time, range of an executable mapping -> the file */
-	EZPROF_OPENER_PROGRAM, /* uprobe_multi, pid_filter; the program -> nothing */
-	EZPROF_OPENER_LINK     /* pid and start_time or pid 0, sites; the file -> links */
+	EZPROF_OPENER_PROGRAM, /* path, uprobe_multi, pid_filter; the program -> nothing */
+	EZPROF_OPENER_LINK     /* path, pid and start_time or pid 0, sites; the file -> links */
 };
 
 struct ezprof_opener_request {
@@ -29,7 +29,7 @@ struct ezprof_opener_request {
 	uint64_t map_start, map_end;
 	uint32_t uprobe_multi, pid_filter; /* 0 or 1 */
 	uint32_t site_count;
-	uint32_t reserved;
+	uint32_t path; /* one of enum ezprof_path */
 	struct ezprof_link_site sites[EZPROF_ELF_SITES_MAX];
 };
 _Static_assert((int)EZPROF_LINKS_MAX == (int)EZPROF_ELF_SITES_MAX,

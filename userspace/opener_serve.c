@@ -4,6 +4,7 @@
  * Files are opened only where the process has them mapped for execution, through the kernel's own
  * link to the mapped file, so that names in the process's reach decide nothing.
  */
+#include "loader.h"
 #include "opener_message.h"
 #include "proc_maps.h"
 
@@ -21,7 +22,7 @@
 
 struct server {
 	int socket_fd;
-	int program_fd; /* -1: not yet */
+	int program_fds[2]; /* boundary, window; -1: none */
 	bool uprobe_multi, pid_filter;
 };
 
@@ -188,14 +189,24 @@ static int serve_object(const struct ezprof_opener_request *r, struct ezprof_ope
 	return err;
 }
 
+/* NULL: no such path. */
+static int *program_of(struct server *server, uint32_t path)
+{
+	if (path == EZPROF_PATH_BOUNDARY)
+		return &server->program_fds[0];
+	return path == EZPROF_PATH_WINDOW ? &server->program_fds[1] : NULL;
+}
+
 static int serve_program(struct server *server, const struct ezprof_opener_request *r,
 			 struct ezprof_opener_fds *given)
 {
-	if (given->count != 1)
+	int *program_fd = program_of(server, r->path);
+
+	if (given->count != 1 || !program_fd)
 		return -EINVAL;
-	if (server->program_fd >= 0)
-		close(server->program_fd);
-	server->program_fd = given->fds[0];
+	if (*program_fd >= 0)
+		close(*program_fd);
+	*program_fd = given->fds[0];
 	given->count = 0;
 	server->uprobe_multi = r->uprobe_multi;
 	server->pid_filter = r->pid_filter;
@@ -204,24 +215,25 @@ static int serve_program(struct server *server, const struct ezprof_opener_reque
 			       : ezprof_privileges_reduce_to(ezprof_links_may_perf_event);
 }
 
-static int create_links(const struct server *server, const struct ezprof_opener_request *r,
-			int object_fd, struct ezprof_opener_fds *fds)
+static int create_links(struct server *server, const struct ezprof_opener_request *r, int object_fd,
+			struct ezprof_opener_fds *fds)
 {
+	const int *program_fd = program_of(server, r->path);
 	struct ezprof_link_request link = {
-		.program_fd = server->program_fd,
+		.program_fd = program_fd ? *program_fd : -1,
 		.uprobe_multi = server->uprobe_multi,
 		.object_fd = object_fd,
 		.pid = server->pid_filter ? r->pid : 0,
 		.site_count = r->site_count,
 	};
 
-	if (server->program_fd < 0 || r->site_count > EZPROF_LINKS_MAX)
+	if (link.program_fd < 0 || r->site_count > EZPROF_LINKS_MAX)
 		return -EINVAL;
 	memcpy(link.sites, r->sites, r->site_count * sizeof(r->sites[0]));
 	return ezprof_links_create(&link, fds->fds, &fds->count);
 }
 
-static int serve_link(const struct server *server, const struct ezprof_opener_request *r,
+static int serve_link(struct server *server, const struct ezprof_opener_request *r,
 		      const struct ezprof_opener_fds *given, struct ezprof_opener_answer *a,
 		      struct ezprof_opener_fds *fds)
 {
@@ -265,7 +277,7 @@ static int serve(struct server *server, const struct ezprof_opener_request *r,
 
 int ezprof_opener_serve(int socket_fd)
 {
-	struct server server = {.socket_fd = socket_fd, .program_fd = -1};
+	struct server server = {.socket_fd = socket_fd, .program_fds = {-1, -1}};
 	struct ezprof_opener_request request;
 	struct ezprof_opener_fds given, fds;
 	int err;

@@ -90,6 +90,7 @@ struct ezprof_profile {
 	size_t fault_count;
 	pid_t agent_pid, opener_pid;
 	uint64_t attached_ns;
+	uint32_t paths;	 /* of enum ezprof_path, or-ed: what the figures come from */
 	bool perf_event; /* links are perf_event's, not uprobe_multi's */
 	uint64_t losses[EZ_LOSS_COUNT];
 	struct ezprof_cost cost;

@@ -303,6 +303,7 @@ static void endpoint_fill(struct ezprof_registry_reader *r, uint32_t index,
 	p->handle = r->names[index].handle;
 	p->task = r->names[index].task;
 	p->peer_pid = e->peer_pid <= INT32_MAX ? (pid_t)e->peer_pid : 0;
+	p->page = e->page;
 	p->oldest_lease_ns = oldest_lease(r, e, r->now_ns);
 	totals_fill(r, e, stable, &p->totals);
 }
@@ -364,6 +365,42 @@ static int read_one(struct ezprof_registry_reader *r, uint32_t index)
 	return err ? err : add_endpoint(r, index, &entry, stable);
 }
 
+/* A copy of an entry is whole if a second one is the same and no update was under way. */
+static bool same_and_still(const struct ez_entry *a, const struct ez_entry *b)
+{
+	return !(b->seq & 1) && memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/*
+ * The entries of a chunk by two readings of all of them; only those that moved in between are read
+ * again one by one. Layouts of another entry size are read one by one.
+ */
+static int read_chunk(struct ezprof_registry_reader *r, uint32_t first)
+{
+	struct ez_entry copies[2][EZ_REGISTRY_CHUNK_ENTRIES];
+	uint32_t i, n = r->header.count - first;
+	uint64_t address = entry_address(r, first);
+	int err = -EFAULT;
+
+	n = n < EZ_REGISTRY_CHUNK_ENTRIES ? n : EZ_REGISTRY_CHUNK_ENTRIES;
+	if (r->header.entry_bytes == sizeof(struct ez_entry)) {
+		err = read_memory(r, address, copies[0], n * sizeof(copies[0][0]));
+		if (!err)
+			err = read_memory(r, address, copies[1], n * sizeof(copies[1][0]));
+	}
+	if (err && err != -EFAULT && err != -E2BIG)
+		return err;
+	for (i = 0; i < n; i++) {
+		int one = !err && same_and_still(&copies[0][i], &copies[1][i])
+				  ? add_endpoint(r, first + i, &copies[1][i], true)
+				  : read_one(r, first + i);
+
+		if (one)
+			return one;
+	}
+	return 0;
+}
+
 static void publish(struct ezprof_registry_reader *r)
 {
 	struct ezprof_endpoints old = r->done;
@@ -390,8 +427,8 @@ int ezprof_registry_read(struct ezprof_registry_reader *r, uint64_t now_ns,
 	err = read_header(r);
 	if (!err)
 		err = make_room(r, r->header.count);
-	for (i = 0; !err && i < r->header.count; i++)
-		err = read_one(r, i);
+	for (i = 0; !err && i < r->header.count; i += EZ_REGISTRY_CHUNK_ENTRIES)
+		err = read_chunk(r, i);
 	if (err && r->done_is_stale)
 		r->done.count = 0;
 	if (err)

@@ -57,6 +57,7 @@ struct ezprof_endpoint {
 	const char *handle;
 	const char *task;
 	pid_t peer_pid;		  /* 0 = unknown */
+	uint64_t page;		  /* address of its pages in the process, 0 = none; hostile */
 	uint64_t oldest_lease_ns; /* start of the oldest open lease, 0 = none or not known */
 	struct ezprof_totals totals;
 };

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "report_endpoint.h"
 #include "json_value.h"
+#include "window_fold.h"
+
+#include <string.h>
 
 #define REPORT_TRANSPORT(name, value, text) [value] = text,
 static const char *const transport_text[] = {EZ_TRANSPORT_LIST(REPORT_TRANSPORT)};
@@ -36,18 +39,90 @@ static void add_interval(struct json_object *o, const struct ezprof_interval *i)
 	ezprof_json_u64(o, "samples", i->samples);
 }
 
-/* The boundary path measures no percentiles. */
-static void add_timing(struct json_object *o, const char *key, const struct ezprof_interval *i,
-		       bool with_p90)
-{
-	struct json_object *timing = json_object_new_object();
+/* What one interval of an endpoint, or of all links of a publisher, comes to. */
+struct timing {
+	struct ezprof_interval interval;
+	uint64_t min_ns;
+	bool has_hist; /* else no distribution was measured: the boundary path */
+	uint32_t hist[EZ_HIST_BINS];
+};
 
-	add_interval(timing, i);
-	ezprof_json_null(timing, "p50_ms");
+static void timing_of(const struct ezprof_window *w, unsigned int interval, struct timing *t)
+{
+	t->interval = w->interval[interval];
+	t->min_ns = w->min_ns[interval];
+	t->has_hist = w->has_hist && interval < EZ_HISTS;
+	if (t->has_hist)
+		memcpy(t->hist, w->hist[interval], sizeof(t->hist));
+}
+
+static void timing_merge(struct timing *to, const struct timing *from)
+{
+	if (from->interval.samples && (!to->interval.samples || from->min_ns < to->min_ns))
+		to->min_ns = from->min_ns;
+	merge(&to->interval, &from->interval);
+	to->has_hist = to->has_hist || from->has_hist;
+	for (unsigned int i = 0; from->has_hist && i < EZ_HIST_BINS; i++)
+		to->hist[i] += from->hist[i];
+}
+
+static void add_quantile(struct json_object *o, const char *key, const struct timing *t,
+			 unsigned int per_cent)
+{
+	uint64_t ns = t->has_hist
+			      ? ezprof_quantile_ns(t->hist, t->min_ns, t->interval.max_ns, per_cent)
+			      : 0;
+
+	ezprof_json_double_if(o, key, t->has_hist && t->interval.samples, ms(ns));
+}
+
+static struct json_object *timing_object(const struct timing *t, bool with_p90)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_interval(o, &t->interval);
+	add_quantile(o, "p50_ms", t, 50);
 	if (with_p90)
-		ezprof_json_null(timing, "p90_ms");
-	ezprof_json_null(timing, "p99_ms");
-	ezprof_json_add(o, key, timing);
+		add_quantile(o, "p90_ms", t, 90);
+	add_quantile(o, "p99_ms", t, 99);
+	ezprof_json_double_if(o, "min_ms", t->has_hist && t->interval.samples, ms(t->min_ns));
+	return o;
+}
+
+static void add_timing(struct json_object *o, const char *key, const struct ezprof_window *w,
+		       unsigned int interval)
+{
+	struct timing t;
+
+	timing_of(w, interval, &t);
+	ezprof_json_add(o, key, timing_object(&t, true));
+}
+
+/* Of a processing time also what is in progress. */
+static void add_processing(struct json_object *o, const struct ezprof_window *w)
+{
+	struct json_object *processing;
+	struct timing t;
+
+	timing_of(w, EZ_SUB_PROCESSING, &t);
+	processing = timing_object(&t, true);
+	ezprof_json_double_if(processing, "now_ms", w->processing_open_ns,
+			      ms(w->processing_open_ns));
+	ezprof_json_add(o, "processing", processing);
+}
+
+/* The longest gap is what a listener notices: one in progress counts. */
+static void add_gap(struct json_object *o, const struct ezprof_window *w)
+{
+	struct json_object *gap;
+	struct timing t;
+
+	timing_of(w, EZ_PUB_GAP, &t);
+	gap = timing_object(&t, false);
+	ezprof_json_double_if(gap, "now_ms", w->gap_open_ns, ms(w->gap_open_ns));
+	ezprof_json_double_if(gap, "longest_ms", w->gap_longest_ns, ms(w->gap_longest_ns));
+	ezprof_json_u64_if(gap, "longest_at_ns", w->gap_longest_at_ns, w->gap_longest_at_ns);
+	ezprof_json_add(o, "gap", gap);
 }
 
 static void add_counts(struct json_object *o, const char *key, uint64_t total, uint64_t window)
@@ -133,9 +208,16 @@ static struct json_object *link_object(const struct ezprof_profile *p, const str
 	return o;
 }
 
+/* A distribution there is of the first intervals only, so a link's is in the first one's place. */
+static void link_lease(const struct ezprof_window *w, struct timing *t)
+{
+	timing_of(w, EZ_PUB_LEASE, t);
+	t->interval = w->interval[EZ_LINK_LEASE];
+}
+
 /* What the links of a publisher come to together. */
 struct link_sums {
-	struct ezprof_interval lease;
+	struct timing lease;
 	uint64_t in_flight, oldest_ns, disconnects, unmatched;
 };
 
@@ -146,8 +228,10 @@ static struct link_sums sum_links(const struct ezprof_row *links, size_t n)
 
 	for (i = 0; i < n; i++) {
 		const struct ezprof_endpoint *e = &links[i].endpoint;
+		struct timing lease;
 
-		merge(&sums.lease, &links[i].window.interval[EZ_LINK_LEASE]);
+		link_lease(&links[i].window, &lease);
+		timing_merge(&sums.lease, &lease);
 		sums.in_flight += ezprof_row_in_flight(&links[i]);
 		sums.disconnects += e->totals.disconnect_frees;
 		sums.unmatched += links[i].window.unmatched;
@@ -161,7 +245,7 @@ static void add_backpressure(struct json_object *o, const struct link_sums *sums
 {
 	struct json_object *b = json_object_new_object();
 
-	add_interval(b, &sums->lease);
+	add_interval(b, &sums->lease.interval);
 	ezprof_json_u64(b, "in_flight", sums->in_flight);
 	ezprof_json_add(o, "backpressure", b);
 }
@@ -211,8 +295,8 @@ struct json_object *ezprof_report_publisher(const struct ezprof_profile *p,
 	add_window(o, w);
 	add_measured(o, row);
 	add_blocked(o, p, row);
-	add_timing(o, "gap", &w->interval[EZ_PUB_GAP], false);
-	add_timing(o, "lease", &sums.lease, true);
+	add_gap(o, w);
+	ezprof_json_add(o, "lease", timing_object(&sums.lease, true));
 	add_oldest_lease(o, p, sums.oldest_ns);
 	ezprof_json_u64(o, "unsized_messages", e->totals.unsized);
 	ezprof_json_u64(o, "disconnects", sums.disconnects + e->totals.disconnect_frees);
@@ -250,9 +334,9 @@ static struct json_object *subscriber_object(const struct ezprof_profile *p,
 	add_oldest_lease(o, p, e->oldest_lease_ns);
 	ezprof_json_u64(o, "disconnects", e->totals.disconnect_frees);
 	ezprof_json_u64(o, "unmatched", w->unmatched);
-	add_timing(o, "queue", &w->interval[EZ_SUB_QUEUE], true);
-	add_timing(o, "processing", &w->interval[EZ_SUB_PROCESSING], true);
-	add_timing(o, "gap", &w->interval[EZ_SUB_GAP], false);
+	add_timing(o, "queue", w, EZ_SUB_QUEUE);
+	add_processing(o, w);
+	add_gap(o, w);
 	add_total(o, "drops", e->totals.drops);
 	return o;
 }

@@ -2,6 +2,7 @@
 /* Publisher and channel objects are in report_endpoint.c; here is what stands around them. */
 #include "report_json.h"
 #include "json_value.h"
+#include "loader.h"
 #include "report_endpoint.h"
 
 #include <string.h>
@@ -103,6 +104,13 @@ static struct json_object *tasks_list(const struct ezprof_profile *profile)
 	return list;
 }
 
+static const char *probes_text(uint32_t paths)
+{
+	if (paths == (EZPROF_PATH_WINDOW | EZPROF_PATH_BOUNDARY))
+		return "both";
+	return paths & EZPROF_PATH_WINDOW ? "window" : "boundary";
+}
+
 static struct json_object *agent_object(const struct ezprof_profile *profile,
 					const struct ezprof_loss *lost)
 {
@@ -114,7 +122,7 @@ static struct json_object *agent_object(const struct ezprof_profile *profile,
 	ezprof_json_text(o, "tool_version", EZPROF_VERSION);
 	ezprof_json_add(o, "attached", attached_list(profile));
 	ezprof_json_u64(o, "attached_ns", profile->attached_ns);
-	ezprof_json_text(o, "probes", "boundary");
+	ezprof_json_text(o, "probes", probes_text(profile->paths));
 	ezprof_json_text(o, "link", profile->perf_event ? "perf_event" : "uprobe_multi");
 	ezprof_json_u64(o, "endpoints", profile->row_count);
 	ezprof_json_add(o, "losses", losses_object(profile));

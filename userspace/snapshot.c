@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "graph_address.h"
 #include "snapshot_row.h"
+#include "snapshot_window.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct ezprof_snapshot {
 	const struct ezprof_measurement *measurement;
 	struct ezprof_profile profile;
 	size_t rows_room;
+	struct ezprof_window_rows *window_rows; /* NULL until needed */
 	struct ezprof_attached *attached;
 	struct ezprof_fault *faults;
 	size_t room; /* of attached; faults have room for all objects */
@@ -41,6 +43,7 @@ void ezprof_snapshot_free(struct ezprof_snapshot *s)
 	if (!s)
 		return;
 	free(s->profile.rows);
+	ezprof_window_rows_free(s->window_rows);
 	free(s->attached);
 	free(s->faults);
 	free(s);
@@ -75,8 +78,14 @@ static int add_object(struct ezprof_snapshot *s, const struct ezprof_row_maker *
 		struct ezprof_row *row = &s->profile.rows[s->profile.row_count];
 
 		ezprof_row_start(maker, &found->list[i], row);
-		if (ezprof_row_measure(maker, row))
+		if (s->measurement->buckets) {
+			if (ezprof_window_rows_add(s->window_rows, maker, row,
+						   s->profile.row_count))
+				return -ENOMEM;
 			s->profile.row_count++;
+		} else if (ezprof_row_measure(maker, row)) {
+			s->profile.row_count++;
+		}
 	}
 	return 0;
 }
@@ -136,6 +145,8 @@ static int add_living(struct ezprof_snapshot *s, const struct ezprof_snapshot_re
 	int err = 0;
 
 	ezprof_target_refresh(target, s->profile.now_ns);
+	if (s->measurement->buckets)
+		err = ezprof_target_note_begun(target, s->profile.now_ns);
 	for (i = 0; !err && i < target->object_count; i++) {
 		struct ezprof_row_maker maker = {.measurement = s->measurement,
 						 .target = target,
@@ -234,6 +245,7 @@ static void finish(struct ezprof_snapshot *s)
 	p->agent_pid = getpid();
 	p->opener_pid = ezprof_opener_pid(m->opener);
 	p->attached_ns = m->attached_ns;
+	p->paths = ezprof_bpf_paths(m->bpf);
 	p->perf_event = !ezprof_bpf_uprobe_multi(m->bpf);
 	ezprof_maps_counters(m->maps, &counters);
 	memcpy(p->losses, counters.losses, sizeof(p->losses));
@@ -243,6 +255,16 @@ static void finish(struct ezprof_snapshot *s)
 		p->cost.hits += counters.hits[i];
 	p->cost.map_bytes = ezprof_bpf_map_bytes(m->bpf);
 	ezprof_profile_sort(p);
+}
+
+static int window_start(struct ezprof_snapshot *s)
+{
+	if (!s->window_rows)
+		s->window_rows = ezprof_window_rows_new(s->measurement);
+	if (!s->window_rows)
+		return -ENOMEM;
+	ezprof_window_rows_clear(s->window_rows);
+	return 0;
 }
 
 int ezprof_snapshot_take(struct ezprof_snapshot *s, const struct ezprof_snapshot_request *request,
@@ -260,12 +282,16 @@ int ezprof_snapshot_take(struct ezprof_snapshot *s, const struct ezprof_snapshot
 	s->profile.fault_count = 0;
 	if (!err)
 		err = make_room(s, 1);
+	if (!err && m->buckets)
+		err = window_start(s);
 	for (i = 0; !err && i < m->target_count; i++) {
 		struct ezprof_target *target = m->targets[i];
 
 		if (request->viewer == EZPROF_VIEWER_ALL || request->viewer == target->process->uid)
 			err = add_target(s, request, target, &registry);
 	}
+	if (!err && m->buckets)
+		err = ezprof_window_rows_fold(s->window_rows, s->profile.rows);
 	if (err)
 		return err;
 	finish(s);

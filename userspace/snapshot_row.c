@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "snapshot_row.h"
 #include "clock.h"
+#include "snapshot_window.h"
 
 #include <errno.h>
 #include <string.h>
@@ -103,5 +104,8 @@ void ezprof_row_finish(const struct ezprof_row_maker *maker, const struct ezprof
 	/* What it counted after its last reading nobody can tell: the loss stays unknown. */
 	ezprof_row_start(maker, endpoint, row);
 	row->endpoint.totals.stable = false;
-	fold_row(maker, row, &stable);
+	if (maker->measurement->buckets)
+		ezprof_window_row_finish(maker, row);
+	else
+		fold_row(maker, row, &stable);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "target.h"
+#include "bucket_layout.h"
 #include "process_status.h"
 #include "text.h"
 
@@ -206,6 +207,26 @@ int ezprof_target_note_attach(struct ezprof_target *target)
 	for (i = 0; !err && i < target->object_count; i++)
 		err = note_object(&target->objects[i]);
 	return err;
+}
+
+int ezprof_target_note_begun(struct ezprof_target *target, uint64_t read_ns)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < target->object_count; i++) {
+		struct ezprof_target_object *object = &target->objects[i];
+
+		if (object->from_id && read_ns >= ezprof_target_from_ns(target, object))
+			err = note_object(object);
+	}
+	return err;
+}
+
+uint64_t ezprof_target_from_ns(const struct ezprof_target *target,
+			       const struct ezprof_target_object *object)
+{
+	return (object->from_id << EZ_BUCKET_SHIFT) - (uint64_t)target->clock_offset_ns;
 }
 
 bool ezprof_target_executed(const struct ezprof_target *target)

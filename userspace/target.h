@@ -34,6 +34,7 @@ struct ezprof_target_object {
 	size_t at_attach_count;
 	bool linked;		   /* it is attached to; */
 	uint64_t attached_ns;	   /* its hits count from then on */
+	uint64_t from_id;	   /* window path: its first whole bucket, on its own clock */
 	struct ezprof_links links; /* count 0: links that aren't filtered by process do it */
 };
 
@@ -74,6 +75,16 @@ void ezprof_target_refresh(struct ezprof_target *target, uint64_t now_ns);
 
 /* Notes the newest reading as what was there when the attach was complete; once per object. */
 int ezprof_target_note_attach(struct ezprof_target *target);
+
+/*
+ * The same by windows, for objects whose first whole bucket had begun at read_ns, when the newest
+ * reading was made.
+ */
+int ezprof_target_note_begun(struct ezprof_target *target, uint64_t read_ns);
+
+/* When an object's first whole bucket begins, on our clock. */
+uint64_t ezprof_target_from_ns(const struct ezprof_target *target,
+			       const struct ezprof_target_object *object);
 
 /* Open endpoints, and the largest number of buffers of one, as of the newest reading. */
 size_t ezprof_target_endpoints(const struct ezprof_target *target, uint32_t *ret_buffers_max);

@@ -53,7 +53,8 @@ typedef uint32_t ez_u32;
 	X(UNMATCHED_BLOCKED, "unmatched_blocked", "ends of a wait whose begin was not seen: not timed") \
 	X(NEGATIVE, "negative", "intervals that end before they begin: dropped") \
 	X(MAX_RACE, "max_race", "a maximum given up after too many collisions") \
-	X(NOTE_RACE, "note_race", "a bucket's beginning noted by another program on the same CPU")
+	X(NOTE_RACE, "note_race", "a bucket's beginning noted by another program on the same CPU") \
+	X(READ_FAILED, "read_failed", "buckets that could not be read out of the process")
 /* clang-format on */
 
 #define EZ_WINDOW_ENUM_INTERVAL(name, value) EZ_##name = value,

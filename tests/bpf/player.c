@@ -131,9 +131,10 @@ void bench_open(struct bench *bench, const struct ezprof_bpf_options *options)
 
 static void fill_sites(const struct ezprof_elf *elf, struct ezprof_link_request *request)
 {
-	request->site_count = elf->site_count;
-	for (uint32_t i = 0; i < elf->site_count; i++)
-		request->sites[i] = (struct ezprof_link_site){
+	request->site_count = 0;
+	for (uint32_t i = 0; i < elf->site_count && elf->sites[i].probe < EZ_PROBE_BOUNDARY_COUNT;
+	     i++)
+		request->sites[request->site_count++] = (struct ezprof_link_site){
 			.offset = elf->sites[i].offset,
 			.semaphore_offset = elf->sites[i].semaphore_offset,
 			.cookie = EZ_COOKIE(FILE_NUMBER, elf->sites[i].probe),

@@ -10,11 +10,13 @@
  *   threads N COUNT BYTES E: N threads publish COUNT messages each on one endpoint
  *   nap E NS              -> ok INNER OUTER: lease, begin, sleep, end, free of one message, and the
  *                            times right inside and right outside of these calls
- *   pin CPU | migrate ON  (a CPU change every 50 messages)
- *   pace HZ               (messages per second for publish; 0: at once)
- *   fork COUNT BYTES E    -> ok STATUS of a child that publishes on the inherited endpoint
- *   semaphores            -> ok N N ...
- *   sleep NS | totals E   -> ok MESSAGES BYTES LEASES FREES
+ *   spread N COUNT BYTES ENDPOINTS: N threads publish COUNT messages each, in turn on the first
+ * ones pin CPU | migrate ON  (a CPU change every 50 messages) pace HZ               (messages per
+ * second for publish; 0: at once) fork COUNT BYTES E    -> ok STATUS of a child that publishes on
+ * the inherited endpoint semaphores            -> ok N N ... sleep NS | totals E   -> ok MESSAGES
+ * BYTES LEASES FREES page E                -> ok ADDRESS of the endpoint's page each COUNT BYTES
+ * COUNT publishes on every endpoint clocked E COUNT PAIRS -> ok NS, in all, of COUNT publishes, or
+ * (PAIRS 1) lease and free
  */
 #include "endpoint.h"
 #include "registry.h"
@@ -25,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,6 +126,25 @@ static void *publish_share(void *arg)
 	return NULL;
 }
 
+static void *publish_spread(void *arg)
+{
+	const struct share *share = arg;
+
+	for (uint64_t i = 0; i < share->count; i++)
+		publish((unsigned int)(i % share->e), 1, share->bytes);
+	return NULL;
+}
+
+static void spread(unsigned int n, struct share share)
+{
+	pthread_t ids[THREADS_MAX];
+
+	for (unsigned int i = 0; i < n; i++)
+		pthread_create(&ids[i], NULL, publish_spread, &share);
+	for (unsigned int i = 0; i < n; i++)
+		pthread_join(ids[i], NULL);
+}
+
 static void threads(unsigned int n, struct share share)
 {
 	pthread_t ids[THREADS_MAX];
@@ -131,6 +153,24 @@ static void threads(unsigned int n, struct share share)
 		pthread_create(&ids[i], NULL, publish_share, &share);
 	for (unsigned int i = 0; i < n; i++)
 		pthread_join(ids[i], NULL);
+}
+
+static uint64_t clocked(unsigned int e, uint64_t count, bool pairs)
+{
+	struct ez_entry *entry = endpoints[e].entry;
+	uint64_t start_ns = ez_clock_ns(CLOCK_MONOTONIC);
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t message = endpoints[e].next_message++;
+
+		if (!pairs) {
+			ez_endpoint_publish(entry, message, 64);
+			continue;
+		}
+		ez_endpoint_lease(entry, message);
+		ez_endpoint_free(entry, message, 64);
+	}
+	return ez_clock_ns(CLOCK_MONOTONIC) - start_ns;
 }
 
 static int fork_and_publish(uint64_t count, uint64_t bytes, unsigned int e)
@@ -195,11 +235,30 @@ static bool query(const char *name, const uint64_t *a)
 		print_totals(endpoints[e_of(a[0])].entry);
 	else if (strcmp(name, "nap") == 0)
 		nap(e_of(a[0]), a[1]);
+	else if (strcmp(name, "clocked") == 0)
+		printf("ok %" PRIu64 "\n", clocked(e_of(a[0]), a[1], a[2]));
+	else if (strcmp(name, "page") == 0)
+		printf("ok %" PRIu64 "\n", endpoints[e_of(a[0])].entry->page);
 	else if (strcmp(name, "fork") == 0)
 		printf("ok %d\n", fork_and_publish(a[0], a[1], e_of(a[2])));
 	else
 		return false;
 	return true;
+}
+
+static void wipe(const struct ez_entry *e)
+{
+	madvise((void *)(uintptr_t)e->page, EZ_PAGE_BYTES, MADV_DONTNEED);
+}
+
+static void offer(const struct ez_entry *e)
+{
+	void *page = mmap(NULL, EZ_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+
+	ez_probe_window(ez_entry_ref(e), page, sizeof(struct ez_bucket),
+			EZ_BUCKET_ID(ez_clock_ns(CLOCK_MONOTONIC)), ez_entry_total(e));
+	munmap(page, EZ_PAGE_BYTES);
 }
 
 static bool fire(const char *name, const uint64_t *a)
@@ -218,6 +277,10 @@ static bool fire(const char *name, const uint64_t *a)
 		ez_endpoint_blocked_begin(e, 1);
 	else if (strcmp(name, "unblocked") == 0)
 		ez_endpoint_blocked_end(e, 1);
+	else if (strcmp(name, "wipe") == 0)
+		wipe(e);
+	else if (strcmp(name, "offer") == 0)
+		offer(e);
 	else if (strcmp(name, "close") == 0)
 		ez_registry_close(e);
 	else
@@ -229,11 +292,17 @@ static bool act(const char *name, const uint64_t *a)
 {
 	if (strcmp(name, "publish") == 0)
 		publish(e_of(a[0]), a[1], a[2]);
+	else if (strcmp(name, "each") == 0)
+		for (unsigned int e = 0; e < endpoint_count; e++)
+			publish(e, a[0], a[1]);
 	else if (strcmp(name, "roundtrip") == 0)
 		roundtrip(e_of(a[0]), a[1], a[2]);
 	else if (strcmp(name, "threads") == 0 && a[0] <= THREADS_MAX)
 		threads((unsigned int)a[0],
 			(struct share){.e = e_of(a[3]), .count = a[1], .bytes = a[2]});
+	else if (strcmp(name, "spread") == 0 && a[0] <= THREADS_MAX && a[3] <= endpoint_count)
+		spread((unsigned int)a[0],
+		       (struct share){.e = (unsigned int)a[3], .count = a[1], .bytes = a[2]});
 	else if (strcmp(name, "pin") == 0)
 		pin_to((unsigned int)a[0]);
 	else if (strcmp(name, "migrate") == 0)

@@ -82,7 +82,7 @@ static void test_target(void **state)
 	assert_string_equal(p->comm, "probe_player");
 	assert_true(p->searched >= 2);
 	assert_int_equal(p->object_count, 1);
-	assert_int_equal(p->objects[0].elf.site_count, EZ_PROBE_SITES);
+	assert_int_equal(p->objects[0].elf.site_count, EZ_PROBE_COUNT);
 	snprintf(path, sizeof(path), "/proc/%d/exe", player.pid);
 	assert_int_equal(stat(path, &exe), 0);
 	assert_int_equal(p->objects[0].inode, exe.st_ino);
@@ -229,7 +229,7 @@ static void test_link(void **state)
 	player_do(&player, NULL, "open %d 32", EZ_KIND_PUBLISHER);
 	assert_int_equal(semaphores(&player), 0);
 	attach(&a, &player);
-	assert_int_equal(semaphores(&player), EZ_PROBE_SITES);
+	assert_int_equal(semaphores(&player), EZ_PROBE_BOUNDARY_COUNT);
 	player_do(&player, NULL, "publish 0 23 5");
 	assert_int_equal(bench_window(&a.bench, &player, 0, 2).measured_messages, 23);
 	ezprof_links_close(&a.links);
@@ -400,7 +400,7 @@ static void test_agent_killed(void **state)
 		struct agent_facts facts;
 		pid_t child = start_agent(&player, &facts);
 
-		assert_int_equal(semaphores(&player), EZ_PROBE_SITES);
+		assert_int_equal(semaphores(&player), EZ_PROBE_BOUNDARY_COUNT);
 		if (cycle % 2)
 			kill(facts.opener, SIGKILL);
 		kill(child, SIGKILL);

@@ -73,7 +73,7 @@ def in_shared_object():
         with Agent(source.pid, "--duration", 0.2, wait=False) as agent:
             agent.process.wait(30)
         assert agent.process.returncode == 0 and agent.said("libezmsg.so"), agent.stderr()
-        assert agent.said("9 probes"), agent.stderr()
+        assert agent.said("11 probes"), agent.stderr()
 
 
 def some_fail():

@@ -2,6 +2,7 @@
 """The counts come from the kernel, and what it did not see is told to the message."""
 
 import signal
+import time
 
 from agent import Agent, Player, publisher, wait_until
 from elf_sites import semaphores
@@ -36,7 +37,7 @@ def too_few_places():
     with Player() as player:
         for _ in range(40):
             player.do("open", PUBLISHER, 8)
-        with Agent(player.pid, "--max-endpoints", 16) as agent:
+        with Agent(player.pid, "--max-endpoints", 16, "--probes", "boundary") as agent:
             for endpoint in range(40):
                 player.do("publish", endpoint, 100 + endpoint, 1)
             document = agent.ask()
@@ -48,6 +49,26 @@ def too_few_places():
             assert document["agents"][0]["losses"]["no_slot"] == sent - measured
             agent.stop(signal.SIGINT)
             assert agent.process.returncode == 0
+
+
+def too_few_places_for_windows():
+    """The same by windows: known once buckets are handed over, and right from then on."""
+    with Player() as player:
+        for _ in range(40):
+            player.do("open", PUBLISHER, 8)
+        with Agent(player.pid, "--max-endpoints", 16) as agent:
+            for _ in range(2):
+                for endpoint in range(40):
+                    player.do("publish", endpoint, 100 + endpoint, 1)
+                time.sleep(0.2)
+            document = agent.ask()
+            measured = sum(p["measured"]["messages"] for p in document["publishers"])
+            sent = 2 * sum(100 + e for e in range(40))
+            assert 0 < measured < sent, measured
+            assert document["lost"] == sent - measured, document["lost"]
+            assert all(p["lost"] in (0, p["messages"]["total"]) for p in document["publishers"])
+            assert document["agents"][0]["losses"]["no_slot"] == 24
+            agent.stop(signal.SIGINT)
 
 
 def every_cpu():
@@ -75,7 +96,8 @@ def unmatched():
         player.do("open", CLIENT, 100)
         for message in range(100):
             player.do("lease", 0, message)
-        with Agent(player.pid, "--once", "--window", 0.5, wait=False) as agent:
+        with Agent(player.pid, "--once", "--window", 0.5, "--probes", "boundary",
+                   wait=False) as agent:
             wait_until(lambda: semaphores(player.pid)["free"], 20, "attached")
             for message in range(100):
                 player.do("free", 0, message, 1)
@@ -90,7 +112,7 @@ def unmatched():
 
 def main():
     require("bpf")
-    for story in (links_closed, too_few_places, every_cpu, unmatched):
+    for story in (links_closed, too_few_places, too_few_places_for_windows, every_cpu, unmatched):
         story()
         print(f"{story.__name__}: ok", flush=True)
 

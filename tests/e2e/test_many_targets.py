@@ -22,7 +22,7 @@ def many():
         stranger = stack.enter_context(Player())
         for player in (*players, stranger):
             player.do("open", PUBLISHER, 8)
-        with Agent(*(player.pid for player in players)) as agent:
+        with Agent(*(player.pid for player in players), "--probes", "boundary") as agent:
             assert agent.said("pay for the probes as well")
             for number, player in enumerate(players):
                 player.do("publish", 0, 101 + number, 1)

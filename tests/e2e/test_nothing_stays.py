@@ -61,7 +61,7 @@ def many_ends(player):
     """B16: Ctrl-C, SIGTERM and kill -9 in turn."""
     for cycle in range(CYCLES):
         agent = Agent(player.pid)
-        assert semaphores(player.pid)["publish"] == 1
+        assert max(semaphores(player.pid).values()) == 1
         signum = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[cycle % 3]
         agent.stop(signum)
         assert agent.process.returncode == (-9 if signum == signal.SIGKILL else 0), cycle
@@ -110,7 +110,7 @@ def all_targets_die():
     """What was counted so far is still told."""
     with Player() as player:
         player.do("open", PUBLISHER, 8)
-        agent = Agent(player.pid, "--once", "--window", 16)
+        agent = Agent(player.pid, "--once", "--window", 16, "--probes", "boundary")
         player.do("publish", 0, 10007, 3)
         time.sleep(0.7)
         player.process.kill()

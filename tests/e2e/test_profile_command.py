@@ -40,7 +40,7 @@ def usage():
           env={"EZMSG_GRAPHSERVER_ADDR": "rubbish"})
     version = command("ezprof", "--version")
     assert version.returncode == 0 and version.stdout.startswith("ezprof ")
-    for words in ([], ["profile"], ["serve"], ["shutdown"]):
+    for words in ([], ["profile"], ["graph"], ["serve"], ["shutdown"]):
         text = command("ezprof", *words, "--help")
         assert text.returncode == 0 and "Examples:" in text.stdout, words
 

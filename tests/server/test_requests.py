@@ -242,15 +242,20 @@ def test_process_and_streams():
             process.expect(COMPLETE)
             for command in (0x22, 0x23, 0x24):
                 process.send(command, u64(5), b"12345")
-                process.expect(COMPLETE)
+                process.expect(0x28)  # what can't be read is refused
             process.send(0x25, u64(2), b"ab", 0x27, u64(0))
             assert process.is_silent()
-        for command in (0x1D, 0x1E, 0x1F):
+        for command, first in ((0x1D, None), (0x1E, b"PROCESS_CHANGED")):
             with server.link() as stream:
                 stream.send(command, string("0"))
                 assert len(stream.read_str()) == 36
                 stream.expect(COMPLETE)
+                if first:
+                    assert first in stream.read_str()
                 assert stream.is_silent()
+        with server.link() as stream:
+            stream.send(0x1F, string("0"))  # wants a pickle
+            stream.expect_closed()
 
 
 def test_shutdown():
@@ -290,7 +295,7 @@ def test_usage_errors():
     program = os.path.join(os.environ["EZPROF_BIN_DIR"], "ezprof-graphserver")
     for arguments in (["--address", "nonsense"], ["--address", "127.0.0.1:-1"], ["--address", "h:65536"],
                       ["--profile-deadline-ms", "1s"], ["--profile-deadline-ms", "-5"],
-                      ["--max-clients", "0"], ["--dialect", "pr206"], ["--log-level", "loud"], ["stray"],
+                      ["--max-clients", "0"], ["--dialect", "pr207"], ["--log-level", "loud"], ["stray"],
                       ["--announce-version", "x" * 64]):
         result = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=10)
         assert result.returncode == 2, (arguments, result.returncode)

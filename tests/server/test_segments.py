@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Shared memory: layout, leases, and that nothing stays."""
 import os
+import signal
 import struct
 import subprocess
 
@@ -134,6 +135,23 @@ exec "$0" "$1"
         return
     print(result.stdout, end="")
     assert result.returncode == 0
+
+
+def test_killed_server():
+    """What a killed server left is removed by the next one; what lives, or isn't its own, stays."""
+    with Server() as living, living.segment() as kept:
+        with Server() as killed, killed.segment() as first, killed.segment() as second:
+            mine = [first.name, second.name]
+            killed.stop(signal.SIGKILL)
+            assert all(os.path.exists(path(name)) for name in mine)
+            # Somebody else's file under a name that was ours.
+            os.unlink(path(mine[1]))
+            open(path(mine[1]), "w").close()
+        with Server():
+            assert not os.path.exists(path(mine[0]))
+            assert os.path.exists(path(mine[1]))
+            assert os.path.exists(path(kept.name))
+        os.unlink(path(mine[1]))
 
 
 run_tests(globals())

@@ -38,8 +38,11 @@ SUBSCRIBER = {
 
 # What ours add.
 NEW_TIMES = {"avg_ms": or_null(FLOAT), "max_ms": or_null(FLOAT), "samples": or_null(INT),
-             "p50_ms": or_null(FLOAT), "p99_ms": or_null(FLOAT)}
+             "p50_ms": or_null(FLOAT), "p99_ms": or_null(FLOAT), "min_ms": or_null(FLOAT)}
 NEW_TIMES_P90 = {**NEW_TIMES, "p90_ms": or_null(FLOAT)}
+PROCESSING = {**NEW_TIMES_P90, "now_ms": or_null(FLOAT)}
+GAP = {**NEW_TIMES, "now_ms": or_null(FLOAT), "longest_ms": or_null(FLOAT),
+       "longest_at_ns": or_null(INT)}
 WINDOW = {"requested_s": FLOAT, "covered_s": or_null(FLOAT), "begin_ns": or_null(INT),
           "end_ns": or_null(INT)}
 MEASURED = {"messages": or_null(INT), "bytes": or_null(INT)}
@@ -60,12 +63,12 @@ PUBLISHER_OURS = {
     **COUNTED_OURS, "host": STR, "handle": or_null(STR),
     "blocked": {"time_ms": or_null(FLOAT), "share": or_null(FLOAT), "samples": or_null(INT),
                 "max_ms": or_null(FLOAT), "now_ms": or_null(FLOAT), "total_ms": or_null(FLOAT)},
-    "gap": NEW_TIMES, "lease": NEW_TIMES_P90, "unsized_messages": INT, "links": LIST,
+    "gap": GAP, "lease": NEW_TIMES_P90, "unsized_messages": INT, "links": LIST,
 }
 CHANNEL_OURS = {**ENDPOINT_OURS, "host": STR, "messages": {"total": INT}, "bytes": {"total": INT}}
 SUBSCRIBER_OURS = {
     **COUNTED_OURS, "topic": STR, "messages": COUNTS, "bytes": COUNTS, "queue": NEW_TIMES_P90,
-    "processing": NEW_TIMES_P90, "gap": NEW_TIMES, "drops": {"total": INT},
+    "processing": PROCESSING, "gap": GAP, "drops": {"total": INT},
 }
 AGENT_OURS = {
     "pid": INT, "opener_pid": or_null(INT), "host": STR, "tool_version": STR, "attached": LIST, "attached_ns": INT,
@@ -86,7 +89,7 @@ VALUES = {
     "who": {"publisher", "channel", "agent", "process"},
     "reason": {"timeout", "died", "bad_json", "bad_answer", "late", "unreadable", "hostile",
                "incomplete"},
-    "probes": {"boundary"},
+    "probes": {"window", "boundary", "both"},
     "link": {"uprobe_multi", "perf_event"},
 }
 

@@ -93,6 +93,7 @@ static void test_own_executable(void **state)
 	struct ezprof_proc_map map;
 	struct ezprof_elf elf;
 	struct stat st;
+	enum ez_semaphore_place place;
 	uint64_t bias = 1;
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	int maps_fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -100,7 +101,7 @@ static void test_own_executable(void **state)
 	(void)state;
 	assert_int_equal(ezprof_elf_read(fd, &elf), 0);
 	assert_int_equal(elf.verdict, EZPROF_ELF_PROBES);
-	assert_int_equal(elf.site_count, EZ_PROBE_SITES);
+	assert_int_equal(elf.site_count, EZ_PROBE_COUNT);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(ezprof_proc_maps_read(maps_fd, &maps), 0);
 	while (ezprof_proc_maps_next(&maps, &map)) {
@@ -108,11 +109,10 @@ static void test_own_executable(void **state)
 			assert_int_equal(ezprof_elf_bias(&elf, map.start, map.offset, &bias), 0);
 	}
 	ezprof_proc_maps_free(&maps);
-	for (uint32_t i = 0; i < EZ_PROBE_SITES; i++) {
+	for (uint32_t i = 0; i < EZ_PROBE_COUNT; i++) {
 		assert_int_equal(elf.sites[i].probe, i);
-		assert_ptr_equal(elf.sites[i].semaphore_vaddr + bias, &ez_probe_semaphores[i]);
-		assert_int_equal(elf.sites[i].semaphore_offset - elf.sites[0].semaphore_offset,
-				 2 * i);
+		place = ez_probe_place((enum ez_probe)i);
+		assert_ptr_equal(elf.sites[i].semaphore_vaddr + bias, &ez_probe_semaphores[place]);
 	}
 	assert_true(elf.has_registry);
 	assert_ptr_equal(elf.registry_vaddr + bias, &ez_registry_table);
@@ -178,7 +178,7 @@ static void test_refused(void **state)
 	at = find(&c, ".note.stapsdt", "ezmsg\0callback_end", 18);
 	memcpy(at + 6, "callback_foo", 12);
 	assert_int_equal(copy_read(&c, &elf), EZPROF_ELF_PROBES);
-	assert_int_equal(elf.site_count, EZ_PROBE_SITES - 1);
+	assert_int_equal(elf.site_count, EZ_PROBE_COUNT - 1);
 	copy_free(&c);
 }
 

@@ -41,23 +41,23 @@ static bool is_listed(uint16_t port, pid_t pid)
 
 static void test_life(void **state)
 {
-	char *path, *again;
+	struct ez_server_mark_file file, again;
 	int fd;
 	uint16_t port = own_port(&fd);
 
 	(void)state;
 	assert_int_equal(ez_server_mark_find(port, NULL, 0), 0);
-	assert_int_equal(ez_server_mark_write(port, &path), 0);
+	assert_int_equal(ez_server_mark_write(port, &file), 0);
 	assert_int_equal(ez_server_mark_find(port, NULL, 0), 1);
 	assert_true(is_listed(port, getpid()));
 	assert_int_equal(ez_server_mark_write(port, &again), 0);
-	assert_string_equal(path, again);
-	ez_server_mark_remove(again);
-	assert_int_equal(access(path, F_OK), -1);
+	assert_string_equal(file.path, again.path);
+	ez_server_mark_remove(&again);
+	assert_int_equal(access(file.path, F_OK), -1);
 	assert_int_equal(ez_server_mark_find(port, NULL, 0), 0);
 	assert_false(is_listed(port, getpid()));
-	ez_server_mark_remove(path);
-	ez_server_mark_remove(NULL);
+	ez_server_mark_remove(&file);
+	ez_server_mark_remove(&file);
 	ez_fd_close(fd);
 }
 
@@ -65,7 +65,8 @@ static void test_dead_process(void **state)
 {
 	int fd, status;
 	uint16_t port = own_port(&fd);
-	char path[200], *mine;
+	struct ez_server_mark_file mine;
+	char path[200];
 	pid_t child = fork();
 
 	(void)state;
@@ -77,8 +78,8 @@ static void test_dead_process(void **state)
 	/* A successor takes the place of what a killed server left behind. */
 	assert_int_equal(ez_server_mark_write(port, &mine), 0);
 	assert_int_equal(ez_server_mark_find(port, NULL, 0), 1);
-	snprintf(path, sizeof(path), "%s", mine);
-	ez_server_mark_remove(mine);
+	snprintf(path, sizeof(path), "%s", mine.path);
+	ez_server_mark_remove(&mine);
 	assert_int_equal(access(path, F_OK), -1);
 	ez_fd_close(fd);
 }
@@ -101,13 +102,15 @@ static void test_forged(void **state)
 					    "pid=99999999999999999999999 start=1 netns=1\n",
 					    "\n",
 					    NULL};
+	struct ez_server_mark_file file;
 	char line[128], *path;
 	int fd;
 	uint16_t port = own_port(&fd);
 	FILE *f;
 
 	(void)state;
-	assert_int_equal(ez_server_mark_write(port, &path), 0);
+	assert_int_equal(ez_server_mark_write(port, &file), 0);
+	path = file.path;
 	f = fopen(path, "r");
 	assert_non_null(fgets(line, sizeof(line), f));
 	fclose(f);
@@ -125,8 +128,44 @@ static void test_forged(void **state)
 		assert_int_equal(ez_server_mark_find(port, &trusted, 1), 1);
 		assert_int_equal(chown(path, 0, 0), 0);
 	}
-	ez_server_mark_remove(path);
+	ez_server_mark_remove(&file);
 	ez_fd_close(fd);
+}
+
+/* Dead servers' marks go with the next server's start; those of living ones stay. */
+static void test_sweep(void **state)
+{
+	struct ez_server_mark_file dead = {0}, second, mine;
+	int fds[3], status, pipe_fds[2];
+	uint16_t ports[3];
+	char path[PATH_MAX] = "";
+	pid_t child;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		ports[i] = own_port(&fds[i]);
+	assert_int_equal(pipe(pipe_fds), 0);
+	child = fork();
+	if (child == 0) {
+		if (ez_server_mark_write(ports[0], &dead) ||
+		    write(pipe_fds[1], dead.path, strlen(dead.path)) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_true(read(pipe_fds[0], path, sizeof(path) - 1) > 0);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(ez_server_mark_write(ports[1], &second), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(ez_server_mark_write(ports[2], &mine), 0);
+	assert_int_equal(ez_server_mark_find(ports[1], NULL, 0), 1);
+	ez_server_mark_remove(&second);
+	ez_server_mark_remove(&mine);
+	for (int i = 0; i < 3; i++)
+		ez_fd_close(fds[i]);
+	ez_fd_close(pipe_fds[0]);
+	ez_fd_close(pipe_fds[1]);
 }
 
 static void test_other_user(void **state)
@@ -144,17 +183,17 @@ static void test_other_user(void **state)
 	snprintf(folder, sizeof(folder), "/tmp/ezprof-%u", (unsigned int)uid);
 	child = fork();
 	if (child == 0) {
-		char *path;
+		struct ez_server_mark_file file;
 		struct stat st;
 		bool ok;
 
 		if (setgid(uid) < 0 || setuid(uid) < 0)
 			_exit(2);
-		ok = ez_server_mark_write(port, &path) == 0 &&
+		ok = ez_server_mark_write(port, &file) == 0 &&
 		     ez_server_mark_find(port, NULL, 0) == 1 &&
-		     strncmp(path, folder, strlen(folder)) == 0 && stat(folder, &st) == 0 &&
+		     strncmp(file.path, folder, strlen(folder)) == 0 && stat(folder, &st) == 0 &&
 		     (st.st_mode & 0777) == 0700;
-		ez_server_mark_remove(path);
+		ez_server_mark_remove(&file);
 		_exit(ok ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -166,9 +205,8 @@ static void test_other_user(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_life),
-		cmocka_unit_test(test_dead_process),
-		cmocka_unit_test(test_forged),
+		cmocka_unit_test(test_life),	   cmocka_unit_test(test_dead_process),
+		cmocka_unit_test(test_forged),	   cmocka_unit_test(test_sweep),
 		cmocka_unit_test(test_other_user),
 	};
 
