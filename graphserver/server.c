@@ -48,7 +48,8 @@ static void pause_accepting(struct ezprof_server *server, int err)
 
 	snprintf(text, sizeof(text), "can't accept a client: %s", strerror(-err));
 	complain_about_accept(server, text);
-	event_del(server->accepting);
+	for (int i = 0; i < server->n_listeners; i++)
+		event_del(server->accepting[i]);
 	event_add(server->accept_again, &pause);
 }
 
@@ -58,8 +59,8 @@ static void accept_again(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (!server->stopping)
-		event_add(server->accepting, NULL);
+	for (int i = 0; i < server->n_listeners && !server->stopping; i++)
+		event_add(server->accepting[i], NULL);
 }
 
 /* The client ended before we came to it; nothing is wrong with us. */
@@ -108,33 +109,43 @@ static void reap(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
+static int start_accepting(struct ezprof_server *server, int i)
+{
+	int err = ez_fd_nonblock(server->listen_fds[i], true);
+
+	if (err)
+		return err;
+	server->accepting[i] = event_new(server->base, server->listen_fds[i], EV_READ | EV_PERSIST,
+					 accept_clients, server);
+	if (!server->accepting[i] || event_add(server->accepting[i], NULL) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
 int ezprof_server_init(struct ezprof_server *server, const struct ezprof_config *config)
 {
-	int err = 0;
+	int n, err = 0;
 
 	memset(server, 0, sizeof(*server));
 	server->config = *config;
 	server->next_owner = EZPROF_OWNER_NOBODY + 1;
-	server->listen_fd =
-		ez_fd_listen(config->address.host, config->address.port, BACKLOG, &server->port);
-	if (server->listen_fd < 0)
-		return server->listen_fd;
+	n = ez_fd_listen_all(config->address.host, config->address.port, BACKLOG,
+			     server->listen_fds, EZPROF_LISTENERS_MAX, &server->port);
+	if (n < 0)
+		return n;
+	server->n_listeners = n;
 	server->base = event_base_new();
 	server->shm = ezprof_shm_store_new();
 	if (!server->base || !server->shm) {
 		err = -ENOMEM;
 		goto fail;
 	}
-	server->accepting = event_new(server->base, server->listen_fd, EV_READ | EV_PERSIST,
-				      accept_clients, server);
 	server->accept_again = event_new(server->base, -1, 0, accept_again, server);
 	server->reaper = event_new(server->base, -1, 0, reap, server);
-	if (!server->accepting || !server->accept_again || !server->reaper)
+	if (!server->accept_again || !server->reaper)
 		err = -ENOMEM;
-	if (!err)
-		err = ez_fd_nonblock(server->listen_fd, true);
-	if (!err && event_add(server->accepting, NULL) < 0)
-		err = -ENOMEM;
+	for (int i = 0; i < n && !err; i++)
+		err = start_accepting(server, i);
 	if (!err)
 		return 0;
 fail:
@@ -172,10 +183,12 @@ void ezprof_server_free(struct ezprof_server *server)
 	ezprof_event_log_clear(&server->settings_log);
 	ezprof_event_log_clear(&server->topology_log);
 	ezprof_graph_clear(&server->graph);
-	event_free_if(server->accepting);
+	for (int i = 0; i < server->n_listeners; i++)
+		event_free_if(server->accepting[i]);
 	event_free_if(server->accept_again);
 	event_free_if(server->reaper);
 	if (server->base)
 		event_base_free(server->base);
-	server->listen_fd = ez_fd_close(server->listen_fd);
+	while (server->n_listeners > 0)
+		ez_fd_close(server->listen_fds[--server->n_listeners]);
 }
