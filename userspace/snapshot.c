@@ -155,8 +155,7 @@ static int add_living(struct ezprof_snapshot *s, const struct ezprof_snapshot_re
 						 .window_ns = request->window_ns};
 		const struct ezprof_endpoints *found = maker.object->endpoints;
 
-		if (request->graph && found &&
-		    !ezprof_same_graph(found->graph_address, request->graph))
+		if (request->graph && found && !ezprof_target_uses(target, i, request->graph))
 			continue;
 		judge_object(s, &maker);
 		judge_probes(s, target, i);
