@@ -7,6 +7,7 @@
 #include <event2/event.h>
 #include <uuid/uuid.h>
 
+#include "clock.h"
 #include "conn.h"
 #include "departure.h"
 #include "dispatch.h"
@@ -19,11 +20,28 @@
 #define ACCEPT_PAUSE_MS 100
 #define ACCEPT_LOG_NS (5 * EZ_NS_PER_S)
 
+/* Ticks of 100 ns between 1582-10-15, where version 1 ids begin, and 1970. */
+#define UUID_EPOCH_TICKS UINT64_C(0x01b21dd213814000)
+
+/*
+ * libuuid locks and writes a file for each id. So it makes the first one, with a clock sequence
+ * that no other process of this machine has, and the others are that one at later times.
+ */
 void ezprof_server_new_id(char out[37])
 {
-	uuid_t id;
+	static uuid_t id;
+	static uint64_t last_ticks;
+	uint64_t ticks = ez_clock_read_ns(CLOCK_REALTIME) / 100 + UUID_EPOCH_TICKS;
 
-	uuid_generate_time(id);
+	if (!last_ticks)
+		uuid_generate_time(id);
+	last_ticks = ticks > last_ticks ? ticks : last_ticks + 1;
+	for (int i = 0; i < 4; i++)
+		id[i] = (uint8_t)(last_ticks >> (24 - 8 * i));
+	for (int i = 0; i < 2; i++)
+		id[4 + i] = (uint8_t)(last_ticks >> (40 - 8 * i));
+	id[6] = (uint8_t)(0x10 | (last_ticks >> 56 & 0x0f));
+	id[7] = (uint8_t)(last_ticks >> 48);
 	uuid_unparse_lower(id, out);
 }
 
