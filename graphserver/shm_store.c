@@ -63,9 +63,25 @@ struct ezprof_shm_store *ezprof_shm_store_new(void)
 	return store;
 }
 
+/* Python's resource tracker unlinks segments that its process merely mapped, when that ends. */
+static bool is_still_there(const struct ezprof_segment *segment)
+{
+	int fd = shm_open(segment->path, O_RDONLY | O_CLOEXEC, 0);
+	struct stat st;
+	bool same;
+
+	if (fd < 0)
+		return false;
+	same = fstat(fd, &st) == 0 && st.st_dev == segment->device && st.st_ino == segment->inode;
+	ez_fd_close(fd);
+	return same;
+}
+
 static void segment_free(struct ezprof_shm_store *store, struct ezprof_segment *segment)
 {
-	shm_unlink(segment->path);
+	/* By now the name may be somebody else's. */
+	if (is_still_there(segment))
+		shm_unlink(segment->path);
 	ezprof_segment_list_remove(store->list, segment->listed);
 	ez_fd_close(segment->fd);
 	if (segment->hh.tbl)
@@ -218,20 +234,6 @@ int ezprof_shm_fill(struct ezprof_shm_store *store, struct ezprof_segment *segme
 		return err;
 	segment->fd = ez_fd_close(segment->fd);
 	return 1;
-}
-
-/* Python's resource tracker unlinks segments that its process merely mapped, when that ends. */
-static bool is_still_there(const struct ezprof_segment *segment)
-{
-	int fd = shm_open(segment->path, O_RDONLY | O_CLOEXEC, 0);
-	struct stat st;
-	bool same;
-
-	if (fd < 0)
-		return false;
-	same = fstat(fd, &st) == 0 && st.st_dev == segment->device && st.st_ino == segment->inode;
-	ez_fd_close(fd);
-	return same;
 }
 
 struct ezprof_segment *ezprof_shm_attach(struct ezprof_shm_store *store, const char *name,

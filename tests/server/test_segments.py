@@ -145,8 +145,12 @@ def test_unlinked_by_somebody_else():
             link.send(SHM_ATTACH, string(lease.name))
             link.expect_closed()
         assert lease.is_silent()
+        open(path(lease.name), "w").close()  # a stranger's
+        lease.close()
         with server.segment() as other:
             attach(server, other.name).close()
+        assert os.path.exists(path(lease.name))
+        os.unlink(path(lease.name))
 
 
 def test_killed_server():
