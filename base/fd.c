@@ -61,18 +61,37 @@ static int resolve(const char *host, uint16_t port, int flags, struct addrinfo *
 	}
 }
 
-static int listen_on(const struct addrinfo *ai, bool any_port, int backlog, uint16_t *ret_port)
+static void set_port(struct sockaddr_storage *address, uint16_t port)
 {
+	/* Both families have the port in the same place. */
+	((struct sockaddr_in *)address)->sin_port = htons(port);
+}
+
+static int listen_on(const struct addrinfo *ai, uint16_t port, bool only_v6, int backlog,
+		     uint16_t *ret_port)
+{
+	struct sockaddr_storage address = {0};
 	int fd, err, on = 1;
 
 	fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC, ai->ai_protocol);
 	if (fd < 0)
 		return -errno;
-	if (!any_port)
+	memcpy(&address, ai->ai_addr, ai->ai_addrlen);
+	set_port(&address, port);
+	if (port)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, backlog) < 0)
+	if (only_v6 && ai->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	err = bind(fd, (struct sockaddr *)&address, ai->ai_addrlen) < 0 ? -errno : 0;
+	/*
+	 * Any port: before bind it would allow one that others share. Afterwards it is for those
+	 * who want this port again while connections of ours are still in TIME_WAIT.
+	 */
+	if (!err && !port)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (!err && listen(fd, backlog) < 0)
 		err = -errno;
-	else
+	if (!err)
 		err = ez_fd_local_port(fd, ret_port);
 	if (err) {
 		ez_fd_close(fd);
@@ -90,12 +109,61 @@ int ez_fd_listen(const char *host, uint16_t port, int backlog, uint16_t *ret_por
 	if (err)
 		return err;
 	for (struct addrinfo *ai = list; ai; ai = ai->ai_next) {
-		fd = listen_on(ai, port == 0, backlog, ret_port);
+		fd = listen_on(ai, port, false, backlog, ret_port);
 		if (fd >= 0)
 			break;
 	}
 	freeaddrinfo(list);
 	return fd;
+}
+
+static bool is_missing_family(int err)
+{
+	return err == -EADDRNOTAVAIL || err == -EAFNOSUPPORT;
+}
+
+/* How many, or negative errno; then none is left open. */
+static int listen_on_list(const struct addrinfo *list, uint16_t port, int backlog, int *fds,
+			  int max, uint16_t *ret_port)
+{
+	int n = 0, err = -EADDRNOTAVAIL;
+
+	for (const struct addrinfo *ai = list; ai && n < max; ai = ai->ai_next) {
+		int fd = listen_on(ai, port, list->ai_next != NULL, backlog, &port);
+
+		if (fd >= 0) {
+			fds[n++] = fd;
+			continue;
+		}
+		err = fd;
+		if (is_missing_family(err))
+			continue;
+		while (n > 0)
+			ez_fd_close(fds[--n]);
+		return err;
+	}
+	if (!n)
+		return err;
+	*ret_port = port;
+	return n;
+}
+
+int ez_fd_listen_all(const char *host, uint16_t port, int backlog, int *ret_fds, int max,
+		     uint16_t *ret_port)
+{
+	struct addrinfo *list;
+	int n, err = resolve(host, port, AI_PASSIVE, &list);
+
+	if (err)
+		return err;
+	/* A port that is free in one family may be taken in the other. */
+	for (int i = 0; i < 16; i++) {
+		n = listen_on_list(list, port, backlog, ret_fds, max, ret_port);
+		if (n != -EADDRINUSE || port)
+			break;
+	}
+	freeaddrinfo(list);
+	return n;
 }
 
 /*

@@ -16,10 +16,18 @@
 /*
  * Listens on host (name or literal; the first of its addresses that works) and port (0 = any free
  * one). Returns the descriptor, owned by the caller; ret_port is the port in use. -EADDRINUSE if it
- * is taken, -EADDRNOTAVAIL if the host is unknown or isn't ours. SO_REUSEADDR is set only with a
- * given port.
+ * is taken, -EADDRNOTAVAIL if the host is unknown or isn't ours. A port that was free is free
+ * again as soon as its listener is gone.
  */
 int ez_fd_listen(const char *host, uint16_t port, int backlog, uint16_t *ret_port);
+
+/*
+ * Listens on all addresses of the host, up to max, with one and the same port: a name such as
+ * localhost may stand for one of each family. Returns how many descriptors were written to ret_fds.
+ * A family that this machine lacks is left out.
+ */
+int ez_fd_listen_all(const char *host, uint16_t port, int backlog, int *ret_fds, int max,
+		     uint16_t *ret_port);
 
 /*
  * Connects to host and port, trying all addresses of the host, until deadline_ns for all of them

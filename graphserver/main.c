@@ -17,6 +17,7 @@
 #include "fd_limit.h"
 #include "log.h"
 #include "options.h"
+#include "readiness.h"
 #include "server.h"
 #include "server_mark.h"
 #include "standard_streams.h"
@@ -59,6 +60,14 @@ static void announce(const struct ezprof_server *server)
 	fflush(stdout);
 }
 
+static void tell(const char *state)
+{
+	int err = ezprof_readiness_tell(state);
+
+	if (err)
+		ez_log(EZ_LOG_WARN, "can't say %s to $NOTIFY_SOCKET: %s", state, strerror(-err));
+}
+
 static int run(struct ezprof_server *server)
 {
 	int fd = open_signals();
@@ -78,7 +87,9 @@ static int run(struct ezprof_server *server)
 			       "programs of ezprof won't know this server: can't leave a mark: %s",
 			       strerror(-mark_err));
 		announce(server);
+		tell("READY=1");
 		err = ezprof_server_run(server);
+		tell("STOPPING=1");
 		ez_server_mark_remove(&mark);
 	}
 	if (signals)

@@ -7,6 +7,7 @@
 #include <event2/event.h>
 #include <uuid/uuid.h>
 
+#include "clock.h"
 #include "conn.h"
 #include "departure.h"
 #include "dispatch.h"
@@ -19,11 +20,28 @@
 #define ACCEPT_PAUSE_MS 100
 #define ACCEPT_LOG_NS (5 * EZ_NS_PER_S)
 
+/* Ticks of 100 ns between 1582-10-15, where version 1 ids begin, and 1970. */
+#define UUID_EPOCH_TICKS UINT64_C(0x01b21dd213814000)
+
+/*
+ * libuuid locks and writes a file for each id. So it makes the first one, with a clock sequence
+ * that no other process of this machine has, and the others are that one at later times.
+ */
 void ezprof_server_new_id(char out[37])
 {
-	uuid_t id;
+	static uuid_t id;
+	static uint64_t last_ticks;
+	uint64_t ticks = ez_clock_read_ns(CLOCK_REALTIME) / 100 + UUID_EPOCH_TICKS;
 
-	uuid_generate_time(id);
+	if (!last_ticks)
+		uuid_generate_time(id);
+	last_ticks = ticks > last_ticks ? ticks : last_ticks + 1;
+	for (int i = 0; i < 4; i++)
+		id[i] = (uint8_t)(last_ticks >> (24 - 8 * i));
+	for (int i = 0; i < 2; i++)
+		id[4 + i] = (uint8_t)(last_ticks >> (40 - 8 * i));
+	id[6] = (uint8_t)(0x10 | (last_ticks >> 56 & 0x0f));
+	id[7] = (uint8_t)(last_ticks >> 48);
 	uuid_unparse_lower(id, out);
 }
 
@@ -48,7 +66,8 @@ static void pause_accepting(struct ezprof_server *server, int err)
 
 	snprintf(text, sizeof(text), "can't accept a client: %s", strerror(-err));
 	complain_about_accept(server, text);
-	event_del(server->accepting);
+	for (int i = 0; i < server->n_listeners; i++)
+		event_del(server->accepting[i]);
 	event_add(server->accept_again, &pause);
 }
 
@@ -58,8 +77,8 @@ static void accept_again(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (!server->stopping)
-		event_add(server->accepting, NULL);
+	for (int i = 0; i < server->n_listeners && !server->stopping; i++)
+		event_add(server->accepting[i], NULL);
 }
 
 /* The client ended before we came to it; nothing is wrong with us. */
@@ -108,33 +127,43 @@ static void reap(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
+static int start_accepting(struct ezprof_server *server, int i)
+{
+	int err = ez_fd_nonblock(server->listen_fds[i], true);
+
+	if (err)
+		return err;
+	server->accepting[i] = event_new(server->base, server->listen_fds[i], EV_READ | EV_PERSIST,
+					 accept_clients, server);
+	if (!server->accepting[i] || event_add(server->accepting[i], NULL) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
 int ezprof_server_init(struct ezprof_server *server, const struct ezprof_config *config)
 {
-	int err = 0;
+	int n, err = 0;
 
 	memset(server, 0, sizeof(*server));
 	server->config = *config;
 	server->next_owner = EZPROF_OWNER_NOBODY + 1;
-	server->listen_fd =
-		ez_fd_listen(config->address.host, config->address.port, BACKLOG, &server->port);
-	if (server->listen_fd < 0)
-		return server->listen_fd;
+	n = ez_fd_listen_all(config->address.host, config->address.port, BACKLOG,
+			     server->listen_fds, EZPROF_LISTENERS_MAX, &server->port);
+	if (n < 0)
+		return n;
+	server->n_listeners = n;
 	server->base = event_base_new();
 	server->shm = ezprof_shm_store_new();
 	if (!server->base || !server->shm) {
 		err = -ENOMEM;
 		goto fail;
 	}
-	server->accepting = event_new(server->base, server->listen_fd, EV_READ | EV_PERSIST,
-				      accept_clients, server);
 	server->accept_again = event_new(server->base, -1, 0, accept_again, server);
 	server->reaper = event_new(server->base, -1, 0, reap, server);
-	if (!server->accepting || !server->accept_again || !server->reaper)
+	if (!server->accept_again || !server->reaper)
 		err = -ENOMEM;
-	if (!err)
-		err = ez_fd_nonblock(server->listen_fd, true);
-	if (!err && event_add(server->accepting, NULL) < 0)
-		err = -ENOMEM;
+	for (int i = 0; i < n && !err; i++)
+		err = start_accepting(server, i);
 	if (!err)
 		return 0;
 fail:
@@ -172,10 +201,12 @@ void ezprof_server_free(struct ezprof_server *server)
 	ezprof_event_log_clear(&server->settings_log);
 	ezprof_event_log_clear(&server->topology_log);
 	ezprof_graph_clear(&server->graph);
-	event_free_if(server->accepting);
+	for (int i = 0; i < server->n_listeners; i++)
+		event_free_if(server->accepting[i]);
 	event_free_if(server->accept_again);
 	event_free_if(server->reaper);
 	if (server->base)
 		event_base_free(server->base);
-	server->listen_fd = ez_fd_close(server->listen_fd);
+	while (server->n_listeners > 0)
+		ez_fd_close(server->listen_fds[--server->n_listeners]);
 }

@@ -52,15 +52,18 @@ struct ezprof_config {
 	enum ezprof_dialect dialect;
 };
 
+#define EZPROF_LISTENERS_MAX 8 /* addresses of one name */
+
 struct ezprof_server {
 	struct ezprof_config config;
 	struct event_base *base;
 	struct ezprof_graph graph;
 	struct ezprof_shm_store *shm;
 
-	int listen_fd;
-	uint16_t port;
-	struct event *accepting;
+	int listen_fds[EZPROF_LISTENERS_MAX];
+	struct event *accepting[EZPROF_LISTENERS_MAX];
+	int n_listeners;
+	uint16_t port;		    /* of all of them */
 	struct event *accept_again; /* after a pause, when descriptors ran out */
 	struct ez_log_limit accept_log;
 

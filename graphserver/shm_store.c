@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ struct ezprof_segment {
 	int fd; /* while it is being filled */
 	uint64_t num_buffers, stride_bytes, total_bytes, filled_bytes;
 	size_t leases;
+	uint64_t device, inode;
 	size_t listed; /* its place in the list of what we made */
 	UT_hash_handle hh;
 };
@@ -61,9 +63,25 @@ struct ezprof_shm_store *ezprof_shm_store_new(void)
 	return store;
 }
 
+/* Python's resource tracker unlinks segments that its process merely mapped, when that ends. */
+static bool is_still_there(const struct ezprof_segment *segment)
+{
+	int fd = shm_open(segment->path, O_RDONLY | O_CLOEXEC, 0);
+	struct stat st;
+	bool same;
+
+	if (fd < 0)
+		return false;
+	same = fstat(fd, &st) == 0 && st.st_dev == segment->device && st.st_ino == segment->inode;
+	ez_fd_close(fd);
+	return same;
+}
+
 static void segment_free(struct ezprof_shm_store *store, struct ezprof_segment *segment)
 {
-	shm_unlink(segment->path);
+	/* By now the name may be somebody else's. */
+	if (is_still_there(segment))
+		shm_unlink(segment->path);
 	ezprof_segment_list_remove(store->list, segment->listed);
 	ez_fd_close(segment->fd);
 	if (segment->hh.tbl)
@@ -140,6 +158,7 @@ int ezprof_shm_create(struct ezprof_shm_store *store, uint64_t num_buffers, uint
 		      uint64_t max_bytes, struct ezprof_segment **ret_segment)
 {
 	struct ezprof_segment *segment = calloc(1, sizeof(*segment));
+	struct stat st;
 	int err;
 
 	if (!segment)
@@ -153,6 +172,10 @@ int ezprof_shm_create(struct ezprof_shm_store *store, uint64_t num_buffers, uint
 	if (err) {
 		free(segment);
 		return err;
+	}
+	if (fstat(segment->fd, &st) == 0) {
+		segment->device = st.st_dev;
+		segment->inode = st.st_ino;
 	}
 	segment->listed = ezprof_segment_list_add(store->list, segment->name, segment->fd);
 	err = check_space(segment);
@@ -221,6 +244,10 @@ struct ezprof_segment *ezprof_shm_attach(struct ezprof_shm_store *store, const c
 	HASH_FIND(hh, store->segments, name, len, segment);
 	/* One that is still being filled has told nobody its name. */
 	if (!segment || segment->fd >= 0)
+		return NULL;
+	/* Closed without an answer the client takes TCP; a name that can't be mapped would fail it.
+	 */
+	if (!is_still_there(segment))
 		return NULL;
 	segment->leases++;
 	return segment;

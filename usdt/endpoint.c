@@ -196,14 +196,17 @@ void ez_endpoint_free_heard(struct ez_entry *e, uint64_t message_id, uint64_t by
 	ez_entry_end(e);
 }
 
+/* What the process says was no processing moves the beginning, never beyond now. */
 static inline void end_in_bucket(const struct ez_entry *e, struct ez_bucket *b, uint64_t message_id,
-				 uint64_t now)
+				 uint64_t now, uint64_t excluded_ns)
 {
 	struct ez_mark *mark = ez_entry_mark(e, message_id);
+	uint64_t whole_ns;
 
 	if (!mark || mark->message != message_id + 1 || mark->finish_ns)
 		return;
-	ez_bucket_sample(b, 1, mark->begin_ns, now);
+	whole_ns = now > mark->begin_ns ? now - mark->begin_ns : 0;
+	ez_bucket_sample(b, 1, excluded_ns < whole_ns ? mark->begin_ns + excluded_ns : now, now);
 	mark->finish_ns = now;
 	/* Of several callbacks at once the last to begin is the one that shows. */
 	if (b->open_since_ns[1] == mark->begin_ns)
@@ -229,7 +232,7 @@ void ez_endpoint_release_heard(struct ez_entry *e, uint64_t message_id, uint64_t
 		uint64_t before = ez_entry_total(e), now = ez_bucket_at(e, b, 0, before);
 
 		note_call(e, CALL_CLIENT_FREE, message_id, now);
-		end_in_bucket(e, b, message_id, now);
+		end_in_bucket(e, b, message_id, now, 0);
 		free_in_bucket(e, message_id, bytes, start, now, before);
 		ez_bucket_close(b);
 	}
@@ -282,45 +285,18 @@ void ez_endpoint_callback_begin_heard(struct ez_entry *e, uint64_t message_id, u
 					ez_entry_topic(e), ez_entry_handle(e));
 }
 
-/* What was no processing moves the callback's beginning, never beyond now. */
-static void exclude(const struct ez_entry *e, uint64_t message_id, uint64_t excluded_ns,
-		    uint64_t now)
-{
-	struct ez_mark *mark = ez_entry_mark(e, message_id);
-
-	if (!mark || mark->message != message_id + 1 || mark->finish_ns || now < mark->begin_ns)
-		return;
-	mark->begin_ns += excluded_ns < now - mark->begin_ns ? excluded_ns : now - mark->begin_ns;
-}
-
-static void end_callback(struct ez_entry *e, uint64_t message_id, uint64_t moment,
-			 uint64_t excluded_ns)
+void ez_endpoint_callback_end_heard(struct ez_entry *e, uint64_t message_id, uint64_t moment,
+				    uint64_t excluded_ns)
 {
 	if (opens_bucket(e)) {
 		struct ez_bucket *b = &ez_entry_page(e)->bucket;
 		uint64_t now = ez_bucket_at(e, b, moment, ez_entry_total(e));
 
 		note_call(e, CALL_CALLBACK_END, message_id, now);
-		if (excluded_ns) {
-			/* The beginning is no longer what is open. */
-			b->open_since_ns[1] = 0;
-			exclude(e, message_id, excluded_ns, now);
-		}
-		end_in_bucket(e, b, message_id, now);
+		end_in_bucket(e, b, message_id, now, excluded_ns);
 		ez_bucket_close(b);
 	}
 	fire_callback_end(e, message_id, excluded_ns);
-}
-
-void ez_endpoint_callback_end_heard(struct ez_entry *e, uint64_t message_id, uint64_t moment)
-{
-	end_callback(e, message_id, moment, 0);
-}
-
-void ez_endpoint_callback_end_excluding_heard(struct ez_entry *e, uint64_t message_id,
-					      uint64_t excluded_ns)
-{
-	end_callback(e, message_id, 0, excluded_ns);
 }
 
 /*

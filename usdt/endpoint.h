@@ -94,9 +94,8 @@ void ez_endpoint_free_heard(struct ez_entry *e, uint64_t message_id, uint64_t by
 void ez_endpoint_release_heard(struct ez_entry *e, uint64_t message_id, uint64_t bytes);
 void ez_endpoint_drop_heard(struct ez_entry *e);
 void ez_endpoint_callback_begin_heard(struct ez_entry *e, uint64_t message_id, uint64_t moment);
-void ez_endpoint_callback_end_heard(struct ez_entry *e, uint64_t message_id, uint64_t moment);
-void ez_endpoint_callback_end_excluding_heard(struct ez_entry *e, uint64_t message_id,
-					      uint64_t excluded_ns);
+void ez_endpoint_callback_end_heard(struct ez_entry *e, uint64_t message_id, uint64_t moment,
+				    uint64_t excluded_ns);
 
 /*
  * Calls whose names end in _at take the moment of the event, for who knows it already (on the
@@ -260,7 +259,7 @@ static inline void ez_endpoint_callback_end_at(struct ez_entry *e, uint64_t mess
 					       uint64_t moment)
 {
 	if (e && (ez_probe_any_of_four(EZ_PLACE_free) || ez_probe_enabled(EZ_PROBE_callback_end)))
-		ez_endpoint_callback_end_heard(e, message_id, moment);
+		ez_endpoint_callback_end_heard(e, message_id, moment, 0);
 }
 
 /* `excluded_ns` of the time since callback_begin don't count as processing. */
@@ -268,7 +267,7 @@ static inline void ez_endpoint_callback_end_excluding(struct ez_entry *e, uint64
 						      uint64_t excluded_ns)
 {
 	if (e && (ez_probe_any_of_four(EZ_PLACE_free) || ez_probe_enabled(EZ_PROBE_callback_end)))
-		ez_endpoint_callback_end_excluding_heard(e, message_id, excluded_ns);
+		ez_endpoint_callback_end_heard(e, message_id, 0, excluded_ns);
 }
 
 static inline void ez_endpoint_callback_end(struct ez_entry *e, uint64_t message_id)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Where an agent's socket lies, and how it is made while the agent still has its rights. */
 #include "agent_socket.h"
+#include "clock.h"
 #include "fd.h"
 #include "parse.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,8 +89,24 @@ static pid_t pid_of_name(const char *name)
 	return ez_parse_pid(digits, &pid) ? 0 : pid;
 }
 
+/* Nobody listens there any more. The pid in the name says nothing: it may be of another namespace.
+ */
+static bool is_stale(const char *folder, const char *name)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int n = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", folder, name);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool stale = false;
+
+	if (fd >= 0 && n > 0 && (size_t)n < sizeof(address.sun_path))
+		stale = connect(fd, (struct sockaddr *)&address, sizeof(address)) &&
+			errno == ECONNREFUSED;
+	ez_fd_close(fd);
+	return stale;
+}
+
 /* Agents that were killed leave their socket behind. */
-static void remove_stale(int folder_fd)
+static void remove_stale(const char *path, int folder_fd)
 {
 	int copy = fcntl(folder_fd, F_DUPFD_CLOEXEC, 0);
 	DIR *folder = copy < 0 ? NULL : fdopendir(copy);
@@ -100,45 +117,64 @@ static void remove_stale(int folder_fd)
 		return;
 	}
 	while ((entry = readdir(folder))) {
-		pid_t pid = pid_of_name(entry->d_name);
-
-		if (pid && kill(pid, 0) && errno == ESRCH)
+		if (pid_of_name(entry->d_name) && is_stale(path, entry->d_name))
 			unlinkat(folder_fd, entry->d_name, 0);
 	}
 	closedir(folder);
 }
 
-static int bind_in(const char *folder, int folder_fd, int *ret_fd, char **ret_path)
+/* A socket that listens under a name that nobody looks for, so that it is never taken for a stale
+ * one; everybody may connect: the kernel says who it is, and each sees what is theirs. */
+static int listen_at(const char *path, int *ret_fd)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd, err = 0;
-	char *path;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err = 0;
 
-	remove_stale(folder_fd);
-	if (asprintf(&path, "%s/" EZPROF_AGENT_SOCKET_PREFIX "%d" EZPROF_AGENT_SOCKET_SUFFIX,
-		     folder, (int)getpid()) < 0)
-		return -ENOMEM;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || strlen(path) >= sizeof(address.sun_path)) {
 		err = fd < 0 ? -errno : -ENAMETOOLONG;
-		goto fail;
+		ez_fd_close(fd);
+		return err;
 	}
 	strcpy(address.sun_path, path);
-	unlink(path);
-	/* Everybody may connect: the kernel says who it is, and each sees what is theirs. */
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0666) ||
-	    listen(fd, BACKLOG)) {
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)))
 		err = -errno;
-		unlink(path);
-		goto fail;
+	else if (chmod(path, 0666) || listen(fd, BACKLOG))
+		err = -errno;
+	if (err)
+		ez_fd_close(fd);
+	else
+		*ret_fd = fd;
+	return err;
+}
+
+static int bind_in(const char *folder, int folder_fd, int *ret_fd, char **ret_path)
+{
+	char *path = NULL, *quiet = NULL;
+	int fd = -1, err = -ENOMEM;
+
+	remove_stale(folder, folder_fd);
+	if (asprintf(&path, "%s/" EZPROF_AGENT_SOCKET_PREFIX "%d" EZPROF_AGENT_SOCKET_SUFFIX,
+		     folder, (int)getpid()) < 0)
+		path = NULL;
+	if (path &&
+	    asprintf(&quiet, "%s/.%d-%" PRIu64, folder, (int)getpid(), ez_clock_mono_ns()) < 0)
+		quiet = NULL;
+	if (quiet)
+		err = listen_at(quiet, &fd);
+	/* -EEXIST: an agent in another pid namespace has the same pid. */
+	if (!err && link(quiet, path))
+		err = -errno;
+	if (quiet)
+		unlink(quiet);
+	free(quiet);
+	if (err) {
+		ez_fd_close(fd);
+		free(path);
+		return err;
 	}
 	*ret_fd = fd;
 	*ret_path = path;
 	return 0;
-fail:
-	ez_fd_close(fd);
-	free(path);
-	return err;
 }
 
 int ezprof_agent_socket_open(uid_t uid, gid_t gid, int *ret_fd, char **ret_path)

@@ -6,7 +6,6 @@
  */
 #include "discovery.h"
 #include "clock.h"
-#include "graph_address.h"
 #include "process_table.h"
 
 #include <errno.h>
@@ -105,9 +104,7 @@ static bool uses_graph(struct ezprof_target *target, const char *graph, uint64_t
 {
 	ezprof_target_refresh(target, now_ns);
 	for (size_t i = 0; i < target->object_count; i++) {
-		const struct ezprof_endpoints *found = target->objects[i].endpoints;
-
-		if (found && ezprof_same_graph(found->graph_address, graph))
+		if (ezprof_target_uses(target, i, graph))
 			return true;
 	}
 	return false;

@@ -68,31 +68,53 @@ size_t ezprof_graph_set_addresses(const struct ezprof_graph_set *set, uid_t view
 		    (viewer != EZPROF_VIEWER_ALL && viewer != t->process->uid))
 			continue;
 		for (j = 0; j < t->object_count; j++) {
-			if (t->objects[j].endpoints)
-				n = add_address(ret_addresses, n,
-						t->objects[j].endpoints->graph_address);
+			const char *graph = ezprof_target_graph(t, j);
+
+			if (graph)
+				n = add_address(ret_addresses, n, graph);
 		}
 	}
 	return n;
 }
 
-/* A mark settles it for loopback; elsewhere only traffic would, which the link makes. */
+static bool has_mark(const struct ezprof_graph_set *set, uint16_t port)
+{
+	size_t i;
+
+	if (!set->measurement->opener)
+		return false;
+	for (i = 0; i < set->uid_count; i++) {
+		if (ezprof_opener_mark(set->measurement->opener, port, set->uids[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void note_uids(struct ezprof_graph_set *set)
+{
+	const struct ezprof_measurement *m = set->measurement;
+
+	for (size_t i = 0; i < m->target_count; i++)
+		note_uid(set, m->targets[i]->process->uid);
+}
+
+/*
+ * A mark settles it for loopback; elsewhere only traffic would, which the link makes. The opener is
+ * asked, since marks are their owners' only and the agent is nobody.
+ */
 static void note_known(struct ezprof_graph_set *set, const char *text)
 {
 	struct ez_address address;
 
-	if (ez_parse_address(text, &address) || !ez_address_is_loopback(&address) ||
-	    ez_server_mark_find(address.port, set->uids, set->uid_count) <= 0)
-		return;
-	ez_address_format(&address, set->known[set->known_count++]);
+	if (set->known_count < EZPROF_GRAPHS_MAX && !ez_parse_address(text, &address) &&
+	    ez_address_is_loopback(&address) && has_mark(set, address.port))
+		ez_address_format(&address, set->known[set->known_count++]);
 }
 
 struct ezprof_graph_set *ezprof_graph_set_new(const struct ezprof_measurement *measurement,
 					      const char *address)
 {
 	struct ezprof_graph_set *set = calloc(1, sizeof(*set));
-	const char *addresses[EZPROF_GRAPHS_MAX];
-	size_t i, n;
 
 	if (!set)
 		return NULL;
@@ -104,11 +126,6 @@ struct ezprof_graph_set *ezprof_graph_set_new(const struct ezprof_measurement *m
 			return NULL;
 		}
 	}
-	for (i = 0; i < measurement->target_count; i++)
-		note_uid(set, measurement->targets[i]->process->uid);
-	n = ezprof_graph_set_addresses(set, EZPROF_VIEWER_ALL, addresses);
-	for (i = 0; i < n; i++)
-		note_known(set, addresses[i]);
 	return set;
 }
 
@@ -183,19 +200,19 @@ static bool is_known(const struct ezprof_graph_set *set, const char *address)
 
 static void add_link(struct ezprof_graph_set *set, struct event_base *base, const char *address)
 {
-	const struct ezprof_graph_link_options options = {.address = address,
-							  .known_as_ours = is_known(set, address),
-							  .uids = set->uids,
-							  .uid_count = set->uid_count,
-							  .profile = on_profile,
-							  .changed = on_changed,
-							  .context = set};
+	struct ezprof_graph_link_options options = {
+		.address = address, .profile = on_profile, .changed = on_changed, .context = set};
 	size_t i;
 
 	for (i = 0; i < set->link_count; i++) {
 		if (ezprof_same_graph(ezprof_graph_link_address(set->links[i]), address))
 			return;
 	}
+	note_uids(set);
+	note_known(set, address);
+	options.known_as_ours = is_known(set, address);
+	options.uids = set->uids;
+	options.uid_count = set->uid_count;
 	if (set->link_count < EZPROF_GRAPHS_MAX &&
 	    ezprof_graph_link_new(base, &options, &set->links[set->link_count]) == 0)
 		set->link_count++;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The graphs that the measured processes belong to, and a link to the server of each. Which
- * servers are ours is first looked up while there is the right to read other users' marks; links
- * are made after that right is gone.
+ * servers are ours is asked of the opener, which may read other users' marks.
  */
 #ifndef EZPROF_GRAPH_SET_H
 #define EZPROF_GRAPH_SET_H

@@ -126,6 +126,15 @@ int ezprof_opener_ask(struct ezprof_opener *opener, const struct ezprof_opener_r
 	return err ? err : ret_answer->status;
 }
 
+int ezprof_opener_mark(struct ezprof_opener *opener, uint16_t port, uid_t uid)
+{
+	const struct ezprof_opener_request request = {
+		.op = EZPROF_OPENER_MARK, .port = port, .uid = uid};
+	struct ezprof_opener_answer answer;
+
+	return ezprof_opener_ask(opener, &request, -1, &answer, NULL);
+}
+
 int ezprof_opener_set_program(struct ezprof_opener *opener, const struct ezprof_bpf *bpf)
 {
 	struct ezprof_opener_request request = {

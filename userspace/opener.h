@@ -34,6 +34,12 @@ int ezprof_opener_fd(const struct ezprof_opener *opener);
 /* 0 for NULL. */
 pid_t ezprof_opener_pid(const struct ezprof_opener *opener);
 
+/*
+ * Whether a mark of that user, or of root, names this loopback port (see server_mark.h), though
+ * only that user may read it. Errors: -ENOENT none does; -EPIPE.
+ */
+int ezprof_opener_mark(struct ezprof_opener *opener, uint16_t port, uid_t uid);
+
 /* Hands over the program that links will run, and how they are to be made. */
 int ezprof_opener_set_program(struct ezprof_opener *opener, const struct ezprof_bpf *bpf);
 

@@ -19,6 +19,7 @@ enum ezprof_opener_op {
 	EZPROF_OPENER_PROCESS, /* pid -> info; pid_fd, mem_fd, maps_fd */
 	EZPROF_OPENER_OBJECT,  /* pid, start_time, range of an executable mapping -> the file */
 	EZPROF_OPENER_PROGRAM, /* path, uprobe_multi, pid_filter; the program -> nothing */
+	EZPROF_OPENER_MARK,    /* port, uid -> status 0: that user's graph server is there */
 	EZPROF_OPENER_LINK     /* path, pid and start_time or pid 0, sites; the file -> links */
 };
 
@@ -28,6 +29,7 @@ struct ezprof_opener_request {
 	uint64_t start_time;
 	uint64_t map_start, map_end;
 	uint32_t uprobe_multi, pid_filter; /* 0 or 1 */
+	uint32_t port, uid;
 	uint32_t site_count;
 	uint32_t path; /* one of enum ezprof_path */
 	struct ezprof_link_site sites[EZPROF_ELF_SITES_MAX];

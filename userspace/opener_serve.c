@@ -7,6 +7,7 @@
 #include "loader.h"
 #include "opener_message.h"
 #include "proc_maps.h"
+#include "server_mark.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -197,6 +198,18 @@ static int *program_of(struct server *server, uint32_t path)
 	return path == EZPROF_PATH_WINDOW ? &server->program_fds[1] : NULL;
 }
 
+/* Marks lie in folders that only their owners may look into. */
+static int serve_mark(const struct ezprof_opener_request *r)
+{
+	uid_t uid = r->uid;
+	int found;
+
+	if (!r->port || r->port > UINT16_MAX)
+		return -EINVAL;
+	found = ez_server_mark_find((uint16_t)r->port, &uid, 1);
+	return found > 0 ? 0 : found < 0 ? found : -ENOENT;
+}
+
 static int serve_program(struct server *server, const struct ezprof_opener_request *r,
 			 struct ezprof_opener_fds *given)
 {
@@ -266,6 +279,8 @@ static int serve(struct server *server, const struct ezprof_opener_request *r,
 		return serve_process(r, a, fds);
 	case EZPROF_OPENER_OBJECT:
 		return serve_object(r, a, fds);
+	case EZPROF_OPENER_MARK:
+		return serve_mark(r);
 	case EZPROF_OPENER_PROGRAM:
 		return serve_program(server, r, given);
 	case EZPROF_OPENER_LINK:

@@ -111,6 +111,17 @@ static bool offsets_are_its_own(pid_t pid)
 	return n > 0 && n == m && memcmp(own, children, (size_t)n) == 0;
 }
 
+static bool is_in_other_network(pid_t pid)
+{
+	char path[64], own[64], theirs[64];
+	ssize_t n, m;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+	n = readlink(path, theirs, sizeof(theirs));
+	m = readlink("/proc/self/ns/net", own, sizeof(own));
+	return n > 0 && m > 0 && (n != m || memcmp(own, theirs, (size_t)n) != 0);
+}
+
 int ezprof_process_namespaces(pid_t pid, struct ezprof_namespaces *ret_namespaces)
 {
 	struct ezprof_namespaces found = {0};
@@ -123,6 +134,7 @@ int ezprof_process_namespaces(pid_t pid, struct ezprof_namespaces *ret_namespace
 		return err;
 	if (offsets_are_its_own(pid) && read_proc(pid, "timens_offsets", text, sizeof(text)) == 0)
 		found.clock_offset_ns = ezprof_timens_monotonic_ns(text);
+	found.other_network = is_in_other_network(pid);
 	*ret_namespaces = found;
 	return 0;
 }

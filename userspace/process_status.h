@@ -3,6 +3,7 @@
 #ifndef EZPROF_PROCESS_STATUS_H
 #define EZPROF_PROCESS_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -10,6 +11,7 @@
 int ezprof_process_of_thread(pid_t tid, pid_t *ret_pid);
 
 struct ezprof_namespaces {
+	bool other_network;	 /* its 127.0.0.1 isn't ours */
 	pid_t ns_pid;		 /* its pid in its innermost pid namespace */
 	int64_t clock_offset_ns; /* its CLOCK_MONOTONIC minus the host's: not 0 in a time namespace
 				  */

@@ -155,8 +155,7 @@ static int add_living(struct ezprof_snapshot *s, const struct ezprof_snapshot_re
 						 .window_ns = request->window_ns};
 		const struct ezprof_endpoints *found = maker.object->endpoints;
 
-		if (request->graph && found &&
-		    !ezprof_same_graph(found->graph_address, request->graph))
+		if (request->graph && found && !ezprof_target_uses(target, i, request->graph))
 			continue;
 		judge_object(s, &maker);
 		judge_probes(s, target, i);
@@ -165,9 +164,21 @@ static int add_living(struct ezprof_snapshot *s, const struct ezprof_snapshot_re
 	return err;
 }
 
+static bool is_of_graph(const struct ezprof_target *target, const char *graph)
+{
+	for (size_t i = 0; i < target->object_count; i++) {
+		if (ezprof_target_uses(target, i, graph))
+			return true;
+	}
+	return false;
+}
+
 static int add_exited(struct ezprof_snapshot *s, const struct ezprof_snapshot_request *request,
 		      const struct ezprof_target *target)
 {
+	/* Who belonged to another graph is missed there. */
+	if (request->graph && !is_of_graph(target, request->graph))
+		return 0;
 	if (s->profile.now_ns - target->exited_ns < request->window_ns && !request->with_exited)
 		add_fault(s, target, EZPROF_REASON_DIED, "it ended during the window");
 	if (!request->with_exited || !target->last_row_count)

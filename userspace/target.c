@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "target.h"
 #include "bucket_layout.h"
+#include "graph_address.h"
+#include "hello.h"
+#include "parse.h"
 #include "process_status.h"
 #include "text.h"
 
@@ -130,6 +133,27 @@ int ezprof_target_open(struct ezprof_opener *opener, pid_t pid, struct ezprof_ta
 fail:
 	ezprof_target_free(target);
 	return err;
+}
+
+const char *ezprof_target_graph(const struct ezprof_target *target, size_t object)
+{
+	const struct ezprof_endpoints *found = target->objects[object].endpoints;
+	struct ez_address address;
+
+	if (!found || !*found->graph_address)
+		return NULL;
+	if (target->process->namespaces.other_network &&
+	    ez_parse_address(found->graph_address, &address) == 0 &&
+	    ez_address_is_loopback(&address))
+		return NULL;
+	return found->graph_address;
+}
+
+bool ezprof_target_uses(const struct ezprof_target *target, size_t object, const char *graph)
+{
+	const char *own = ezprof_target_graph(target, object);
+
+	return own && ezprof_same_graph(own, graph);
 }
 
 void ezprof_target_free(struct ezprof_target *target)

@@ -67,6 +67,15 @@ int ezprof_target_rescan(struct ezprof_opener *opener, struct ezprof_target *tar
 /* As of the newest reading: it runs another program than the one that was opened. */
 bool ezprof_target_executed(const struct ezprof_target *target);
 
+/*
+ * Whether one of its objects is of that graph, host:port; as of the newest reading. A loopback
+ * address of another network namespace names another graph than ours with the same address.
+ */
+bool ezprof_target_uses(const struct ezprof_target *target, size_t object, const char *graph);
+
+/* Likewise: the graph that the object names, NULL: none that can be reached from here. */
+const char *ezprof_target_graph(const struct ezprof_target *target, size_t object);
+
 /* Closes what was opened, its own links too. NULL is fine. */
 void ezprof_target_free(struct ezprof_target *target);
 

@@ -8,9 +8,9 @@ import sys
 import tempfile
 import time
 
-from agent import Agent, command, publisher, wait_until
+from agent import Agent, command, profile, publisher, wait_until
 from elf_sites import semaphores
-from graph import Graph
+from graph import BIN, Graph
 from python_node import LIBRARY, NODE, Node
 from require import require
 
@@ -132,6 +132,22 @@ def by_graph():
         wait_until(lambda: not any(semaphores(strange.pid).values()), 10, "semaphores down")
 
 
+def marks_of_others():
+    """The agent is nobody by the time it meets a graph whose mark only its owner may read."""
+    other = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups", "env",
+             "-u", "XDG_RUNTIME_DIR"]
+    with Graph() as graph, Agent("--all") as agent:
+        server = graph.program(*other, os.path.join(BIN, "ezprof-graphserver"), "--address",
+                               "127.0.0.1:0")
+        address = server.line()
+        node = graph.program(*other, os.path.join(BIN, "ezmsg-node"), "source", "OTHERS", "--rate",
+                             100, "--address", address)
+        assert "ready" in node.line(), node.stderr()
+        wait_until(lambda: agent.said(f"{address}: registered"), 15, "registered")
+        assert measured(profile(address, 0.5), "OTHERS") >= 0
+    shutil.rmtree("/tmp/ezprof-12345", ignore_errors=True)
+
+
 def everything():
     with Graph() as graph, Graph() as other, Agent("--all") as agent:
         graph.node("source", "ONE", "--rate", 100)
@@ -157,7 +173,8 @@ def churn():
 
 def main():
     require("bpf")
-    for story in (late_libraries, exec_named, children, by_graph, everything, churn):
+    for story in (late_libraries, exec_named, children, by_graph,
+                  marks_of_others, everything, churn):
         began = time.monotonic()
         story()
         print(f"{story.__name__}: ok, {time.monotonic() - began:.1f} s", flush=True)

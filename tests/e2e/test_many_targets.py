@@ -68,7 +68,8 @@ def by_perf_event():
         players = [stack.enter_context(Player()) for _ in range(3)]
         for player in players:
             player.do("open", PUBLISHER, 8)
-        with Agent("--link", "perf_event", players[0].pid, players[1].pid) as agent:
+        with Agent("--link", "perf_event", "--probes", "boundary", players[0].pid,
+                   players[1].pid) as agent:
             assert agent.said("2 processes by perf_event")
             for number, player in enumerate(players):
                 player.do("publish", 0, 101 + number, 1)

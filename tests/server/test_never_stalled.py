@@ -4,7 +4,8 @@ import threading
 import time
 
 from graph_client import (COMPLETE, CONNECT, DAG, PUBLISH, SHM_CREATE, SUBSCRIBE, SYNC, Server, run_tests,
-                          string, u64)
+                          read_profile, string, u64)
+from stalling_clients import StallingClients
 
 # A stall would take at least the second of a confirmation; a busy machine takes less than half of it.
 AT_ONCE_S = 0.5
@@ -103,6 +104,16 @@ def test_sync_that_is_never_answered():
         assert syncs[1].is_silent()
         publisher.send(COMPLETE)
         syncs[1].expect(COMPLETE)
+
+
+def test_twenty_clients():
+    """Stopped, deaf, half a command, late, twice, broken JSON, dying: the others don't notice."""
+    with StallingClients() as clients:
+        slowest = max(max(clients.requests()) for _ in range(20))
+        assert slowest < 1000 * AT_ONCE_S, slowest
+        document = read_profile(clients.asker)
+        assert len(document["publishers"]) == 1
+        assert sorted(error["reason"] for error in document["errors"]) == ["bad_json", "died", "timeout"], document
 
 
 def test_large_segment():

@@ -137,6 +137,22 @@ exec "$0" "$1"
     assert result.returncode == 0
 
 
+def test_unlinked_by_somebody_else():
+    """The lease lives on; who comes later is refused, and takes TCP."""
+    with Server() as server, server.segment() as lease:
+        os.unlink(path(lease.name))
+        with server.link() as link:
+            link.send(SHM_ATTACH, string(lease.name))
+            link.expect_closed()
+        assert lease.is_silent()
+        open(path(lease.name), "w").close()  # a stranger's
+        lease.close()
+        with server.segment() as other:
+            attach(server, other.name).close()
+        assert os.path.exists(path(lease.name))
+        os.unlink(path(lease.name))
+
+
 def test_killed_server():
     """What a killed server left is removed by the next one; what lives, or isn't its own, stays."""
     with Server() as living, living.segment() as kept:
