@@ -278,6 +278,7 @@ static void spans_come_in_batches(void **state)
 	assert_int_equal(spans_page.first_total, EZ_SPANS_PER_PAGE);
 }
 
+#ifndef __SANITIZE_THREAD__
 struct race {
 	struct ez_entry *entry;
 	bool stop;
@@ -293,7 +294,8 @@ static void *publish_on(void *arg)
 	return NULL;
 }
 
-/* What a profiler does: copy, and believe the copy if the sequence stood still and even. */
+/* What a profiler does from outside, where no thread sanitizer looks: copy, and believe the copy if
+ * the sequence stood still and even. */
 static bool copy_at_rest(const struct ez_bucket *from, struct ez_bucket *to)
 {
 	const uint64_t *a = (const uint64_t *)from;
@@ -333,6 +335,8 @@ static void a_copy_at_rest_is_whole(void **state)
 	ez_registry_close(race.entry);
 }
 
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,7 +349,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_wait_is_open_then_carried, start, stop),
 		cmocka_unit_test_setup_teardown(a_reused_page_is_empty, start, stop),
 		cmocka_unit_test_setup_teardown(spans_come_in_batches, start, stop),
+#ifndef __SANITIZE_THREAD__
 		cmocka_unit_test_setup_teardown(a_copy_at_rest_is_whole, start, stop),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
