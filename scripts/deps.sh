@@ -18,7 +18,7 @@ packages=(
 for_some_tests=(
     qemu-system-x86
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-    lld binutils llvm libclang-rt-14-dev
+    lld binutils libclang-rt-14-dev
 )
 # Two packages have it, and exclude each other.
 command -v busybox >/dev/null || for_some_tests+=(busybox)

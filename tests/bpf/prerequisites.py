@@ -1,29 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""B22: what of the kernel is needed, and that a thing that's missing is called by its name.
-
-usage: prerequisites.py OBJECT...   (BPF objects, whose helpers are listed)
-"""
+"""B22: what of the kernel is needed, and that a thing that's missing is called by its name."""
 import os
-import re
-import shutil
 import subprocess
 import sys
 
 from agent import Player
 from graph import BIN
-from require import require, skip
+from require import require
 
 PUBLISHER = 1
 UPROBES = "/sys/bus/event_source/devices/uprobe/type"
-# By number, of include/uapi/linux/bpf.h. Of those that read memory, only user memory may be read.
-HELPERS = {
-    1: "map_lookup_elem", 2: "map_update_elem", 3: "map_delete_elem", 5: "ktime_get_ns",
-    8: "get_smp_processor_id", 14: "get_current_pid_tgid", 35: "get_current_task",
-    87: "map_push_elem", 88: "map_pop_elem",
-    112: "probe_read_user", 114: "probe_read_user_str", 120: "get_ns_current_pid_tgid",
-    158: "get_current_task_btf", 174: "get_attach_cookie", 175: "task_pt_regs",
-    195: "map_lookup_percpu_elem",
-}
 
 
 def attach(player, hidden):
@@ -56,29 +42,9 @@ def hidden_sys():
             assert UPROBES in one_line_of(result)
 
 
-def helpers_of(path):
-    text = subprocess.run([shutil.which("llvm-objdump") or "llvm-objdump-14", "-d", path],
-                          stdout=subprocess.PIPE, text=True, check=True).stdout
-    # Calls of functions of our own carry a relocation and no number.
-    return {int(n) for n in re.findall(r"\bcall (\d+)$", text, re.M)}
-
-
-def only_user_memory(objects):
-    if not (shutil.which("llvm-objdump") or shutil.which("llvm-objdump-14")):
-        skip("no llvm-objdump (Debian package llvm)", "EZPROF_REQUIRE_BPF")
-    for path in objects:
-        used = helpers_of(path)
-        assert used, path
-        names = [HELPERS.get(n, str(n)) for n in sorted(used)]
-        print(f"{os.path.basename(path)}: {', '.join(names)}")
-        assert used <= HELPERS.keys(), names
-
-
 def main():
     require("bpf")
     hidden_sys()
-    if not os.environ.get("EZPROF_TEST_EMULATED"):  # no matter of the kernel; no tool for it there
-        only_user_memory(sys.argv[1:])
 
 
 sys.exit(main())

@@ -77,7 +77,8 @@ def cost():
             assert before["probes_cpu_share"] is None, before
             assert before["hits_per_s"] > 0 and before["map_bytes"] > 0
             shown = status()[agent.pid]
-            assert 1 < shown["ns_per_hit"] < 1e6, shown
+            slowest = 1e8 if os.environ.get("EZPROF_TEST_EMULATED") else 1e6
+            assert 1 < shown["ns_per_hit"] < slowest, shown
             share = shown["hits_per_s"] * shown["ns_per_hit"] / 1e9
             assert abs(shown["probes_cpu_share"] - share) <= 0.01 * share + 1e-12
             assert 0 <= shown["agent_cpu_share"] < 1

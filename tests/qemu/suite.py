@@ -20,6 +20,8 @@ from require import skip
 WITHOUT = {
     "bpf_bpftrace": "bpftrace and its LLVM are not in the guest",
     "bpf_counts_perf_event": "this kernel has nothing but perf_event: bpf_counts is the same",
+    "bpf_cycles": "a thousand detaches at half a second each",
+    "bpf_helpers": "no matter of the kernel",
     "bpf_thirty_two_bits": "no compiler there, and no matter of the kernel",
 }
 VARIANTS = {
