@@ -57,7 +57,8 @@ static int64_t semaphores(struct player *player)
 	return sum;
 }
 
-/* Detaching takes the kernel a moment after the last descriptor is gone; emulation makes it long. */
+/* Detaching takes the kernel a moment after the last descriptor is gone; emulation makes it long.
+ */
 static void expect_semaphores_fall(struct player *player)
 {
 	int i, tries = getenv("EZPROF_TEST_EMULATED") ? 3000 : 500;

@@ -67,7 +67,8 @@ def too_few_places_for_windows():
             assert 0 < measured < sent, measured
             assert document["lost"] == sent - measured, document["lost"]
             assert all(p["lost"] in (0, p["messages"]["total"]) for p in document["publishers"])
-            assert document["agents"][0]["losses"]["no_slot"] == 24
+            # A hit per bucket and endpoint; on a slow machine a round may reach into the next bucket.
+            assert document["agents"][0]["losses"]["no_slot"] >= 24
             agent.stop(signal.SIGINT)
 
 
