@@ -14,11 +14,12 @@ packages=(
     python3 python3-venv python3-dev python3.11-dbg git procps iproute2
 )
 # Without these some tests are skipped, saying so: an old kernel in a virtual machine, builds for
-# aarch64, other linkers.
+# aarch64, other linkers; and a benchmark against LTTng-UST.
 for_some_tests=(
     qemu-system-x86
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
     lld binutils libclang-rt-14-dev
+    liblttng-ust-dev lttng-tools
 )
 # Two packages have it, and exclude each other.
 command -v busybox >/dev/null || for_some_tests+=(busybox)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a message costs more while somebody is attached: ezprof-bpf, and a bpftrace script that counts
-and pairs as much. Local transport, publisher and subscriber in one thread, whose CPU time is taken; the three
+"""What a message costs more while somebody is attached: ezprof-bpf in both ways, and a bpftrace script that
+counts and pairs as much. Local transport, publisher and subscriber in one thread, whose CPU time is taken; the
 states take turns.
 """
 import os
@@ -77,20 +77,21 @@ def library(pid):
 
 def main():
     require("bpf")
-    alone, ours, bpftrace = [], [], []
+    alone, window, boundary, bpftrace = [], [], [], []
     with server() as graph:
         address = graph.line()
         with Node(PROBES, address, "local", "attached") as node:
             script = SCRIPT.replace("LIB", library(node.pid))
             for _ in range(ROUNDS):
                 alone.append(ns_per_message(node))
-                ours.append(while_attached(node, os.path.join(BIN, "ezprof-bpf"), "attach", str(node.pid),
-                                           "--address", address))
+                attach = [os.path.join(BIN, "ezprof-bpf"), "attach", str(node.pid), "--address", address]
+                window.append(while_attached(node, *attach))
+                boundary.append(while_attached(node, *attach, "--probes", "boundary"))
                 bpftrace.append(while_attached(node, "bpftrace", "-p", str(node.pid), "-e", script))
     base = statistics.median(alone)
     row("kernel.alone_ns_per_message", round(base), "ns/message, nobody attached")
-    row("kernel.attached_ns_per_message", round(statistics.median(ours) - base), "ns/message, added")
-    row("kernel.bpftrace_ns_per_message", round(statistics.median(bpftrace) - base), "ns/message, added")
+    for name, values in (("attached", window), ("boundary", boundary), ("bpftrace", bpftrace)):
+        row(f"kernel.{name}_ns_per_message", round(statistics.median(values) - base), "ns/message, added")
     return 0
 
 
