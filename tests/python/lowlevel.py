@@ -21,6 +21,12 @@ async def until(name):
         await asyncio.sleep(0.01)
 
 
+async def stopped():
+    """Each role ends on a file of its own: see finish() in test_versions.py."""
+    while not any((FOLDER / name).exists() for name in ("stop", f"stop-{ROLE}")):
+        await asyncio.sleep(0.01)
+
+
 def tell(name, **facts):
     (FOLDER / f".{name}").write_text(json.dumps({"pid": os.getpid(), **facts}))
     (FOLDER / f".{name}").rename(FOLDER / f"{name}.json")
@@ -54,7 +60,7 @@ async def source():
         await asyncio.gather(*map(send, topics))
         count, size = await listening
         tell("source", messages=COUNT, received=count, bytes=size)
-        await until("stop")
+        await stopped()
 
 
 async def sink():
@@ -64,7 +70,7 @@ async def sink():
         (FOLDER / "sink-up").touch()
         results = await asyncio.gather(listen(shm), listen(tcp, copied=True))
         tell("sink", shm=results[0], tcp=results[1])
-        await until("stop")
+        await stopped()
 
 
 def sync():
@@ -81,7 +87,7 @@ def sync():
             message = subscriber.recv()
             assert message == b"y" * 10
         tell("sync", messages=COUNT)
-        while not (FOLDER / "stop").exists():
+        while not any((FOLDER / name).exists() for name in ("stop", "stop-sync")):
             time.sleep(0.01)
 
 

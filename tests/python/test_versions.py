@@ -54,9 +54,16 @@ class Nodes:
         return {name: self.server.facts(name) for name in names}
 
     def finish(self):
+        """
+        Subscribers before publishers, and the server last: a subscriber of ezmsg's that closes
+        while its publisher leaves may wait for ever (its close() cancels Channel.wait_closed(),
+        which swallows that), with probes or without.
+        """
+        for role in sorted(self.nodes):
+            self.server.touch(f"stop-{role}")
+            self.nodes[role].finish()
         self.server.touch("stop")
         for program in self.nodes.values():
-            program.finish()
             assert "Traceback" not in program.text(), program.text()
             assert "ezmsg_usdt:" not in program.text(), program.text()
 
