@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The document comes from the graph server where that is known as ours, else from the agents that
+ * measure processes of that graph. Byte 15 goes to no other server.
+ */
+#include "profile_source.h"
+#include "agent_client.h"
+#include "client.h"
+#include "clock.h"
+#include "document.h"
+#include "document_graph.h"
+#include "exit_status.h"
+#include "graph_address.h"
+#include "graph_choice.h"
+#include "hello.h"
+#include "python_fallback.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* To find out who is there, and to get the document: the server's own deadline is 1 s. */
+#define LOOK_MS 2500
+#define ANSWER_MS 10000
+#define GRAPH_MS 1000
+
+struct source {
+	const char *program;
+	struct ezprof_graph_choice choice;
+};
+
+static bool is_of_graph(const struct ezprof_agent_found *agent, const char *graph)
+{
+	size_t i;
+
+	for (i = 0; i < agent->graph_count; i++) {
+		if (ezprof_same_graph(agent->graphs[i], graph))
+			return true;
+	}
+	return false;
+}
+
+/* -ENOENT: no agent measures this graph. */
+static int ask_agents(const struct source *source, uint64_t window_ms, char **ret_text)
+{
+	const char *graph = source->choice.have_address ? source->choice.text : NULL;
+	char *texts[EZPROF_AGENTS_MAX];
+	size_t i, length, n = 0;
+	int err = -ENOENT;
+
+	for (i = 0; i < source->choice.agent_count; i++) {
+		if (graph && !is_of_graph(&source->choice.agents[i], graph))
+			continue;
+		err = ezprof_agent_ask(&source->choice.agents[i], graph, window_ms,
+				       ez_clock_deadline_ns(ANSWER_MS), &texts[n], &length);
+		if (err)
+			fprintf(stderr, "%s: agent %d: %s\n", source->program,
+				(int)source->choice.agents[i].pid, strerror(-err));
+		else
+			n++;
+	}
+	if (n)
+		err = ezprof_document_merge(texts, n, ret_text);
+	for (i = 0; i < n; i++)
+		free(texts[i]);
+	return err;
+}
+
+static int complain(const struct source *source, int err)
+{
+	const char *what;
+
+	switch (err) {
+	case -EPROTO:
+		what = "something answers there, but it is no graph server";
+		break;
+	case -ETIMEDOUT:
+		what = "no graph server answers there";
+		break;
+	case -ENODATA:
+	case -ECONNRESET:
+		what = "it closed the connection without an answer";
+		break;
+	default:
+		what = strerror(-err);
+	}
+	fprintf(stderr, "%s: %s: %s%s\n", source->program, source->choice.text, what,
+		source->choice.is_default ? " (no other graph server or agent was found)" : "");
+	return EZPROF_EXIT_FAILURE;
+}
+
+/* Why there is no document: nobody there, something foreign, or a server that can't be asked. */
+static int explain_silence(const struct source *source, double window_s, uint64_t deadline_ns)
+{
+	int err;
+
+	if (!source->choice.have_address)
+		return EZPROF_EXIT_FAILURE;
+	err = ez_client_ping(&source->choice.address, deadline_ns, NULL);
+	if (err)
+		return complain(source, err);
+	ezprof_python_fallback(source->choice.text, window_s);
+	fprintf(stderr,
+		"%s: %s is a graph server that knows no PROFILE, and no agent measures its "
+		"processes: sudo ezprof-bpf attach PID\n",
+		source->program, source->choice.text);
+	return EZPROF_EXIT_NOTHING;
+}
+
+/* A released Python server knows no PROFILE, but its graph. Without it the document is whole too.
+ */
+static void add_graph(const struct source *source, char **text)
+{
+	struct ez_dag *dag;
+
+	if (!source->choice.have_address ||
+	    ez_client_dag(&source->choice.address, ez_clock_deadline_ns(GRAPH_MS), &dag))
+		return;
+	ezprof_document_add_graph(text, dag);
+	ez_dag_free(dag);
+}
+
+static int fetch(const struct source *source, double window_s, uint64_t deadline_ns,
+		 char **ret_text)
+{
+	uint64_t window_ms = (uint64_t)(window_s * 1000.0 + 0.5);
+	int err, ours = 0;
+	size_t n;
+
+	if (source->choice.have_address)
+		ours = ez_hello_is_ours(&source->choice.address, "ezprof", NULL, 0, deadline_ns);
+	if (ours > 0) {
+		err = ez_client_profile(&source->choice.address, "ezprof", window_ms,
+					ez_clock_deadline_ns(ANSWER_MS), ret_text, &n);
+		return err ? complain(source, err) : EZPROF_EXIT_OK;
+	}
+	err = ask_agents(source, window_ms, ret_text);
+	if (!err) {
+		add_graph(source, ret_text);
+		return EZPROF_EXIT_OK;
+	}
+	if (ours < 0)
+		return complain(source, ours);
+	return err == -ENOENT ? explain_silence(source, window_s, deadline_ns)
+			      : EZPROF_EXIT_FAILURE;
+}
+
+int ezprof_profile_fetch(const char *program, const struct ez_address *address, double window_s,
+			 char **ret_text)
+{
+	struct source source = {.program = program};
+	uint64_t deadline_ns = ez_clock_deadline_ns(LOOK_MS);
+	int status;
+
+	status = ezprof_graph_choose(program, address, true, deadline_ns, &source.choice);
+	if (!status)
+		status = fetch(&source, window_s, deadline_ns, ret_text);
+	ezprof_graph_choice_free(&source.choice);
+	return status;
+}
