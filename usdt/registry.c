@@ -116,8 +116,8 @@ static void fork_child(void)
 }
 
 /*
- * Whoever listens to windows has the last bucket of endpoints that nobody closed. Other threads may
- * still be at work, and may be stopped anywhere: nothing here waits for a lock.
+ * Whoever listens has the last bucket, and the last spans, of endpoints that nobody closed. Other
+ * threads may still be at work, and may be stopped anywhere: nothing here waits for a lock.
  */
 __attribute__((destructor)) static void hand_over_at_exit(void)
 {
@@ -128,8 +128,9 @@ __attribute__((destructor)) static void hand_over_at_exit(void)
 		return;
 	ez_bucket_end_all();
 	for (i = 0; i < count; i++)
-		if (entry_at(i)->state == EZ_ENTRY_OPEN)
-			ez_bucket_flush_ended(entry_at(i));
+		/* Spans are written while the bucket is open: it is at rest, and so are they. */
+		if (entry_at(i)->state == EZ_ENTRY_OPEN && ez_bucket_flush_ended(entry_at(i)))
+			ez_spans_flush(entry_at(i));
 }
 
 static void registry_init(void)

@@ -4,6 +4,7 @@
 #include "ezprof.skel.h"
 #include "bpf_link_attr.h"
 #include "bucket_shared.h"
+#include "spans_shared.h"
 #include "registry_layout.h"
 #include "window_shared.h"
 
@@ -25,13 +26,16 @@
 #define LEASE_STRIDE_MIN 64u
 /* A hostile process may claim 65,536 buffers: what doesn't fit isn't timed, and counted. */
 #define LEASE_BYTES_MAX (64ull << 20)
+#define SPAN_RING_BYTES_MAX (1u << 30)
+/* A reader that is woken at a quarter has three quarters of the time to come. */
+#define SPAN_RING_WAKE_PART 4u
 
 _Static_assert(EZ_ENDPOINTS_MAX == EZ_REGISTRY_ENTRIES_MAX, "BPF accepts every possible index");
 
 struct ezprof_bpf {
 	struct ezprof *skeleton;
 	struct ezprof_bpf_fds fds;
-	uint32_t group_count, lease_stride;
+	uint32_t group_count, lease_stride, span_ring_bytes;
 	uint32_t paths;
 	int cpu_count;
 	int stats_fd;
@@ -78,6 +82,17 @@ static uint32_t stride_wanted(uint32_t buffers_max, uint32_t group_count)
 	return stride;
 }
 
+/* The kernel wants a power of two, and whole pages. */
+static uint32_t ring_wanted(const struct ezprof_bpf_options *o, uint32_t paths)
+{
+	uint32_t wanted = o->span_ring_bytes ? o->span_ring_bytes : EZPROF_SPAN_RING_BYTES;
+	uint32_t bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	while (paths & EZPROF_PATH_SPANS && bytes < wanted && bytes < SPAN_RING_BYTES_MAX)
+		bytes *= 2;
+	return bytes;
+}
+
 /* Maps of a path that isn't used are made as small as can be. */
 static int set_sizes(struct ezprof_bpf *bpf)
 {
@@ -98,6 +113,7 @@ static int set_sizes(struct ezprof_bpf *bpf)
 		{bpf->skeleton->maps.bucket_sums, window * EZ_RING_BUCKETS},
 		{bpf->skeleton->maps.bucket_shapes, window * EZ_RING_BUCKETS},
 		{bpf->skeleton->maps.bucket_totals, window},
+		{bpf->skeleton->maps.span_ring, bpf->span_ring_bytes},
 	};
 	int err;
 
@@ -108,6 +124,7 @@ static int set_sizes(struct ezprof_bpf *bpf)
 	}
 	bpf->skeleton->rodata->lease_stride = bpf->lease_stride;
 	bpf->skeleton->rodata->bucket_slots = window;
+	bpf->skeleton->rodata->span_wake_bytes = bpf->span_ring_bytes / SPAN_RING_WAKE_PART;
 	return 0;
 }
 
@@ -131,6 +148,7 @@ static int set_programs(struct ezprof_bpf *bpf)
 	} programs[] = {
 		{bpf->skeleton->progs.ezprof_boundary, EZPROF_PATH_BOUNDARY},
 		{bpf->skeleton->progs.ezprof_window, EZPROF_PATH_WINDOW},
+		{bpf->skeleton->progs.ezprof_spans, EZPROF_PATH_SPANS},
 	};
 	int err = 0;
 
@@ -166,6 +184,8 @@ static void note_fds(struct ezprof_bpf *bpf)
 		.bucket_sums = bpf_map__fd(bpf->skeleton->maps.bucket_sums),
 		.bucket_shapes = bpf_map__fd(bpf->skeleton->maps.bucket_shapes),
 		.bucket_totals = bpf_map__fd(bpf->skeleton->maps.bucket_totals),
+		.span_ring = bpf_map__fd(bpf->skeleton->maps.span_ring),
+		.span_counters = bpf_map__fd(bpf->skeleton->maps.span_counters),
 	};
 }
 
@@ -209,6 +229,7 @@ static int load(const struct ezprof_bpf_options *options, struct ezprof_bpf *bpf
 	bpf->paths = options->paths ? options->paths : EZPROF_PATH_BOUNDARY;
 	bpf->group_count = groups_wanted(options);
 	bpf->lease_stride = stride_wanted(options->buffers_max, bpf->group_count);
+	bpf->span_ring_bytes = ring_wanted(options, bpf->paths);
 	err = open_and_load(bpf);
 	if (err)
 		return err;
@@ -256,10 +277,15 @@ void ezprof_bpf_free(struct ezprof_bpf *bpf)
 
 int ezprof_bpf_path_fd(const struct ezprof_bpf *bpf, enum ezprof_path path)
 {
+	const struct bpf_program *program = bpf->skeleton->progs.ezprof_boundary;
+
 	if (!(bpf->paths & path))
 		return -1;
-	return bpf_program__fd(path == EZPROF_PATH_WINDOW ? bpf->skeleton->progs.ezprof_window
-							  : bpf->skeleton->progs.ezprof_boundary);
+	if (path == EZPROF_PATH_WINDOW)
+		program = bpf->skeleton->progs.ezprof_window;
+	else if (path == EZPROF_PATH_SPANS)
+		program = bpf->skeleton->progs.ezprof_spans;
+	return bpf_program__fd(program);
 }
 
 int ezprof_bpf_program_fd(const struct ezprof_bpf *bpf)
@@ -300,7 +326,12 @@ uint64_t ezprof_bpf_map_bytes(const struct ezprof_bpf *bpf)
 		per_slot += EZ_RING_BUCKETS * (sizeof(struct ez_bucket_sums) * cpus +
 					       sizeof(struct ez_bucket_shape)) +
 			    sizeof(struct ez_bucket_totals);
-	return slots * per_slot;
+	return slots * per_slot + (bpf->paths & EZPROF_PATH_SPANS ? bpf->span_ring_bytes : 0);
+}
+
+uint32_t ezprof_bpf_span_ring_bytes(const struct ezprof_bpf *bpf)
+{
+	return bpf->span_ring_bytes;
 }
 
 const struct ezprof_bpf_fds *ezprof_bpf_map_fds(const struct ezprof_bpf *bpf)

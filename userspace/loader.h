@@ -17,20 +17,25 @@ struct ezprof_bpf;
 /* Ways of measuring, loaded by themselves or together; each has its own program and maps. */
 enum ezprof_path {
 	EZPROF_PATH_BOUNDARY = 1, /* one hit per event */
-	EZPROF_PATH_WINDOW = 2	  /* one hit per bucket of 134 ms */
+	EZPROF_PATH_WINDOW = 2,	  /* one hit per bucket of 134 ms */
+	EZPROF_PATH_SPANS = 4	  /* beside windows: every message, while somebody records */
 };
+
+/* What the ring for spans has room for where nobody says otherwise. */
+#define EZPROF_SPAN_RING_BYTES (4u << 20)
 
 struct ezprof_bpf_options {
 	uint32_t endpoints_found; /* room is made for twice as many, at least 64 */
 	/* Endpoints share room by 16 of a process and file: sum of ceil(endpoints / 16), at least 1
 	   for each that is attached to. Half as many again are made. */
 	uint32_t groups_found;
-	uint32_t endpoints_max; /* --max-endpoints instead of the two; rounded up to 16; 0: not
-				   given */
-	uint32_t buffers_max;	/* largest num_buffers found; leases beyond are counted as lost */
-	uint32_t paths;		/* of enum ezprof_path, or-ed; 0: boundary */
-	bool perf_event;	/* don't use uprobe_multi, even where the kernel has it */
-	bool run_stats;		/* let the kernel measure the time programs take */
+	uint32_t endpoints_max;	  /* --max-endpoints instead of the two; rounded up to 16; 0: not
+				     given */
+	uint32_t buffers_max;	  /* largest num_buffers found; leases beyond are counted as lost */
+	uint32_t paths;		  /* of enum ezprof_path, or-ed; 0: boundary */
+	uint32_t span_ring_bytes; /* raised to a power of two; 0: EZPROF_SPAN_RING_BYTES */
+	bool perf_event;	  /* don't use uprobe_multi, even where the kernel has it */
+	bool run_stats;		  /* let the kernel measure the time programs take */
 };
 
 /*
@@ -54,6 +59,7 @@ bool ezprof_bpf_uprobe_multi(const struct ezprof_bpf *bpf);
 /* Links may carry a pid filter. */
 bool ezprof_bpf_pid_filter(const struct ezprof_bpf *bpf);
 uint32_t ezprof_bpf_endpoints_max(const struct ezprof_bpf *bpf);
+uint32_t ezprof_bpf_span_ring_bytes(const struct ezprof_bpf *bpf);
 uint64_t ezprof_bpf_map_bytes(const struct ezprof_bpf *bpf);
 int ezprof_bpf_cpu_count(const struct ezprof_bpf *bpf); /* possible CPUs */
 
@@ -61,6 +67,7 @@ int ezprof_bpf_cpu_count(const struct ezprof_bpf *bpf); /* possible CPUs */
 struct ezprof_bpf_fds {
 	int groups, free_groups, targets, rings, slots, leases, counters;
 	int bucket_from, bucket_sums, bucket_shapes, bucket_totals;
+	int span_ring, span_counters;
 };
 const struct ezprof_bpf_fds *ezprof_bpf_map_fds(const struct ezprof_bpf *bpf);
 

@@ -25,7 +25,8 @@ struct ezprof_opener {
 	uint32_t paths; /* whose programs it has */
 };
 
-static const enum ezprof_path all_paths[] = {EZPROF_PATH_BOUNDARY, EZPROF_PATH_WINDOW};
+static const enum ezprof_path all_paths[] = {EZPROF_PATH_BOUNDARY, EZPROF_PATH_WINDOW,
+					     EZPROF_PATH_SPANS};
 #define PATHS (sizeof(all_paths) / sizeof(all_paths[0]))
 
 /* Descriptors of the agent-to-be, its terminal and pipes among them, are none of the opener's. */
@@ -161,8 +162,9 @@ int ezprof_opener_set_program(struct ezprof_opener *opener, const struct ezprof_
 /* Each path has its own sites: a probe of which nobody makes use isn't listened to. */
 static bool path_uses(enum ezprof_path path, uint32_t probe)
 {
-	return path == EZPROF_PATH_WINDOW ? probe == EZ_PROBE_window
-					  : probe < EZ_PROBE_BOUNDARY_COUNT;
+	if (path == EZPROF_PATH_BOUNDARY)
+		return probe < EZ_PROBE_BOUNDARY_COUNT;
+	return probe == (path == EZPROF_PATH_WINDOW ? EZ_PROBE_window : EZ_PROBE_spans);
 }
 
 static void fill_sites(const struct ezprof_elf *elf, uint32_t file, enum ezprof_path path,
@@ -192,9 +194,9 @@ static int add_links(struct ezprof_links *links, struct ezprof_opener_fds *fds)
 	return 0;
 }
 
-int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process *process,
-		       const struct ezprof_object *object, uint32_t file,
-		       struct ezprof_links *ret_links, struct ezprof_refusal *ret_refusal)
+int ezprof_opener_link_paths(struct ezprof_opener *opener, const struct ezprof_process *process,
+			     const struct ezprof_object *object, uint32_t file, uint32_t paths,
+			     struct ezprof_links *ret_links, struct ezprof_refusal *ret_refusal)
 {
 	struct ezprof_opener_request request = {.op = EZPROF_OPENER_LINK};
 	struct ezprof_opener_answer answer = {0};
@@ -207,7 +209,7 @@ int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process
 		request.start_time = process->start_time;
 	}
 	for (size_t i = 0; i < PATHS && !err; i++) {
-		if (!(opener->paths & all_paths[i]))
+		if (!(opener->paths & paths & all_paths[i]))
 			continue;
 		fill_sites(&object->elf, file, all_paths[i], &request);
 		err = ezprof_opener_ask(opener, &request, object->fd, &answer, &fds);
@@ -222,6 +224,15 @@ int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process
 	if (answer.refusal.what[0] && ret_refusal)
 		*ret_refusal = answer.refusal;
 	return err;
+}
+
+int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process *process,
+		       const struct ezprof_object *object, uint32_t file,
+		       struct ezprof_links *ret_links, struct ezprof_refusal *ret_refusal)
+{
+	return ezprof_opener_link_paths(opener, process, object, file,
+					EZPROF_PATH_BOUNDARY | EZPROF_PATH_WINDOW, ret_links,
+					ret_refusal);
 }
 
 void ezprof_links_close(struct ezprof_links *links)

@@ -109,6 +109,11 @@ int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process
 		       const struct ezprof_object *object, uint32_t file,
 		       struct ezprof_links *ret_links, struct ezprof_refusal *ret_refusal);
 
+/* The same for the programs of these paths only, of enum ezprof_path; spans too. */
+int ezprof_opener_link_paths(struct ezprof_opener *opener, const struct ezprof_process *process,
+			     const struct ezprof_object *object, uint32_t file, uint32_t paths,
+			     struct ezprof_links *ret_links, struct ezprof_refusal *ret_refusal);
+
 /* Detaches: tens of milliseconds. */
 void ezprof_links_close(struct ezprof_links *links);
 

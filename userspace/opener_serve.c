@@ -23,7 +23,7 @@
 
 struct server {
 	int socket_fd;
-	int program_fds[2]; /* boundary, window; -1: none */
+	int program_fds[3]; /* boundary, window, spans; -1: none */
 	bool uprobe_multi, pid_filter;
 };
 
@@ -195,6 +195,8 @@ static int *program_of(struct server *server, uint32_t path)
 {
 	if (path == EZPROF_PATH_BOUNDARY)
 		return &server->program_fds[0];
+	if (path == EZPROF_PATH_SPANS)
+		return &server->program_fds[2];
 	return path == EZPROF_PATH_WINDOW ? &server->program_fds[1] : NULL;
 }
 
@@ -292,7 +294,7 @@ static int serve(struct server *server, const struct ezprof_opener_request *r,
 
 int ezprof_opener_serve(int socket_fd)
 {
-	struct server server = {.socket_fd = socket_fd, .program_fds = {-1, -1}};
+	struct server server = {.socket_fd = socket_fd, .program_fds = {-1, -1, -1}};
 	struct ezprof_opener_request request;
 	struct ezprof_opener_fds given, fds;
 	int err;

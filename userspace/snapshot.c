@@ -256,7 +256,7 @@ static void finish(struct ezprof_snapshot *s)
 	p->agent_pid = getpid();
 	p->opener_pid = ezprof_opener_pid(m->opener);
 	p->attached_ns = m->attached_ns;
-	p->paths = ezprof_bpf_paths(m->bpf);
+	p->paths = ezprof_bpf_paths(m->bpf) & ~(uint32_t)EZPROF_PATH_SPANS;
 	p->perf_event = !ezprof_bpf_uprobe_multi(m->bpf);
 	ezprof_maps_counters(m->maps, &counters);
 	memcpy(p->losses, counters.losses, sizeof(p->losses));

@@ -12,7 +12,8 @@ CALL, EXECINSTR, PROGBITS = 0x85, 0x4, 1
 ALLOWED = {
     1: "map_lookup_elem", 2: "map_update_elem", 3: "map_delete_elem", 5: "ktime_get_ns",
     8: "get_smp_processor_id", 14: "get_current_pid_tgid", 87: "map_push_elem", 88: "map_pop_elem",
-    112: "probe_read_user", 120: "get_ns_current_pid_tgid", 174: "get_attach_cookie",
+    112: "probe_read_user", 131: "ringbuf_reserve", 132: "ringbuf_submit", 133: "ringbuf_discard",
+    134: "ringbuf_query", 120: "get_ns_current_pid_tgid", 174: "get_attach_cookie",
 }
 REFUSED = {4: "probe_read", 45: "probe_read_str", 113: "probe_read_kernel",
            115: "probe_read_kernel_str", 6: "trace_printk", 36: "probe_write_user"}
