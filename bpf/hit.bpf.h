@@ -45,6 +45,8 @@ static __attribute__((noinline)) int ez_group_add(struct ez_group_key *key)
 
 	if (!key || bpf_map_pop_elem(&free_groups, &number))
 		return -1;
+	group.tgid = key->tgid;
+	group.group = key->group;
 	group.first_slot = number * EZ_GROUP_SLOTS;
 	group.epoch = (__u32)__sync_fetch_and_add(&last_epoch, 1) + 1;
 	if (bpf_map_update_elem(&groups, key, &group, BPF_NOEXIST))
@@ -66,7 +68,7 @@ EZ_INLINE __u32 ez_current_tgid(void)
 	return info.tgid;
 }
 
-EZ_INLINE struct ez_group *ez_hit_group(const struct ez_hit *hit, struct ez_group_key *key)
+EZ_INLINE struct ez_group *ez_group_find(const struct ez_hit *hit, struct ez_group_key *key)
 {
 	struct ez_group *group = bpf_map_lookup_elem(&groups, key);
 
@@ -81,6 +83,26 @@ EZ_INLINE struct ez_group *ez_hit_group(const struct ez_hit *hit, struct ez_grou
 	if (!group)
 		ez_hit_lose(hit, EZ_LOSS_NO_SLOT);
 	return group;
+}
+
+/*
+ * The hit's group; false: lost, and counted as such. User space deletes a group once no program
+ * can be at work on it, by what the process says (userspace/recycling.c); if that was a lie, the
+ * element may be another process's by now. Inserts write in ascending order: with first_slot or
+ * epoch new, the names before them, which are read after them, are new as well.
+ */
+EZ_INLINE int ez_hit_group(const struct ez_hit *hit, struct ez_group_key *key, struct ez_group *ret)
+{
+	struct ez_group *group = ez_group_find(hit, key);
+
+	if (!group)
+		return 0;
+	ret->epoch = EZ_READ(group->epoch);
+	ret->first_slot = EZ_READ(group->first_slot);
+	if (EZ_READ(group->tgid) == key->tgid && EZ_READ(group->group) == key->group)
+		return 1;
+	ez_hit_lose(hit, EZ_LOSS_STALE_GENERATION);
+	return 0;
 }
 
 /*
@@ -137,17 +159,16 @@ EZ_INLINE int ez_hit_enter(struct ez_hit *hit, __u32 file, __u64 endpoint)
 		.file = file,
 		.group = index >> EZ_GROUP_SHIFT,
 	};
-	struct ez_group *group;
+	struct ez_group group;
 
 	if (index >= EZ_ENDPOINTS_MAX || !generation) {
 		ez_hit_lose(hit, EZ_LOSS_BAD_ENDPOINT);
 		return 0;
 	}
-	group = ez_hit_group(hit, &key);
-	if (!group)
+	if (!ez_hit_group(hit, &key, &group))
 		return 0;
-	hit->slot_number = group->first_slot + (index & (EZ_GROUP_SLOTS - 1));
-	hit->owner = EZ_OWNER_READY(group->epoch, generation);
+	hit->slot_number = group.first_slot + (index & (EZ_GROUP_SLOTS - 1));
+	hit->owner = EZ_OWNER_READY(group.epoch, generation);
 	hit->slot = bpf_map_lookup_elem(&slots, &hit->slot_number);
 	hit->ring = bpf_map_lookup_elem(&rings, &hit->slot_number);
 	if (!hit->slot || !hit->ring) {

@@ -89,18 +89,17 @@ EZ_INLINE int find_place(const struct ez_hit *hit, __u32 file, __u64 endpoint, s
 		.file = file,
 		.group = index >> EZ_GROUP_SHIFT,
 	};
-	struct ez_group *group;
+	struct ez_group group;
 
 	if (index >= EZ_ENDPOINTS_MAX || !(endpoint >> 32)) {
 		ez_hit_lose(hit, EZ_LOSS_BAD_ENDPOINT);
 		return 0;
 	}
-	group = ez_hit_group(hit, &key);
-	if (!group)
+	if (!ez_hit_group(hit, &key, &group))
 		return 0;
-	h->slot = group->first_slot + (index & (EZ_GROUP_SLOTS - 1));
-	h->owner = EZ_OWNER_READY(group->epoch, endpoint >> 32);
-	h->tag = EZ_TAG(group->epoch, h->id);
+	h->slot = group.first_slot + (index & (EZ_GROUP_SLOTS - 1));
+	h->owner = EZ_OWNER_READY(group.epoch, endpoint >> 32);
+	h->tag = EZ_TAG(group.epoch, h->id);
 	h->totals = bpf_map_lookup_elem(&bucket_totals, &h->slot);
 	if (!h->totals) {
 		ez_hit_lose(hit, EZ_LOSS_NO_SLOT);

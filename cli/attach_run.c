@@ -198,7 +198,7 @@ static int start(struct attach *a)
 		return EZPROF_EXIT_OK;
 	if (refusal.what[0] && (err == -EPERM || err == -EACCES))
 		return not_permitted(&refusal);
-	if (err == -ESRCH)
+	if (err == -ESRCH || (err == -ENOENT && !refusal.what[0]))
 		return nothing_left(a);
 	if (refusal.what[0])
 		say("%s: %s", refusal.what, refusal.why);
@@ -207,7 +207,7 @@ static int start(struct attach *a)
 	return EZPROF_EXIT_FAILURE;
 }
 
-static void describe_object(const struct ezprof_object *object,
+static void describe_object(const struct ezprof_measurement *m, const struct ezprof_object *object,
 			    const struct ezprof_target_object *registry)
 {
 	char *path =
@@ -217,8 +217,7 @@ static void describe_object(const struct ezprof_object *object,
 
 	say("  %s: %u probes, %zu endpoint%s", path ? path : "?", object->elf.site_count, endpoints,
 	    endpoints == 1 ? "" : "s");
-	if (ezprof_elf_missing(&object->elf, EZ_PROBE_publish, EZ_PROBE_endpoint_close + 1, names,
-			       sizeof(names)))
+	if (ezprof_measurement_missing(m, &object->elf, names, sizeof(names)))
 		say("  it lacks the probes %s: what they tell is not measured", names);
 	free(path);
 }
@@ -235,7 +234,7 @@ static void describe(const struct attach *a, const char *socket_path)
 		say("process %d (%s)", (int)t->process->pid, comm ? comm : "?");
 		free(comm);
 		for (j = 0; j < t->object_count; j++)
-			describe_object(&t->process->objects[j], &t->objects[j]);
+			describe_object(m, &t->process->objects[j], &t->objects[j]);
 	}
 	say("attached to %zu %s by %s; room for %u endpoints, %" PRIu64 " KiB of maps",
 	    m->target_count, m->target_count == 1 ? "process" : "processes",

@@ -86,12 +86,24 @@ int ezprof_maps_add_target(struct ezprof_maps *maps, pid_t tgid, uint64_t start_
 	return bpf_map_update_elem(maps->fds->targets, &key, &start_time, BPF_ANY);
 }
 
-/* Takes the process's groups out of the hash and puts them at the end of the queue. */
+/* Takes a group out of the hash and puts its number at the end of the queue. */
+static int release_group(struct ezprof_maps *maps, const struct ez_group_key *key)
+{
+	struct ez_group group;
+	uint32_t number;
+	int err = bpf_map_lookup_elem(maps->fds->groups, key, &group);
+
+	if (!err)
+		err = bpf_map_delete_elem(maps->fds->groups, key);
+	number = group.first_slot / EZ_GROUP_SLOTS;
+	if (!err)
+		err = bpf_map_update_elem(maps->fds->free_groups, NULL, &number, BPF_ANY);
+	return err;
+}
+
 static int release_groups(struct ezprof_maps *maps, uint32_t tgid)
 {
 	struct ez_group_key key, next;
-	struct ez_group group;
-	uint32_t number;
 	int err, end;
 
 	/* Next keys are looked up before a deletion, after which the walk would start again. */
@@ -100,12 +112,7 @@ static int release_groups(struct ezprof_maps *maps, uint32_t tgid)
 		end = bpf_map_get_next_key(maps->fds->groups, &key, &next);
 		if (key.tgid != tgid)
 			continue;
-		err = bpf_map_lookup_elem(maps->fds->groups, &key, &group);
-		if (!err)
-			err = bpf_map_delete_elem(maps->fds->groups, &key);
-		number = group.first_slot / EZ_GROUP_SLOTS;
-		if (!err)
-			err = bpf_map_update_elem(maps->fds->free_groups, NULL, &number, BPF_ANY);
+		err = release_group(maps, &key);
 		if (err)
 			return err;
 	}
@@ -120,6 +127,14 @@ int ezprof_maps_release(struct ezprof_maps *maps, pid_t tgid)
 	if (err && err != -ENOENT)
 		return err;
 	return release_groups(maps, key);
+}
+
+int ezprof_maps_release_group(struct ezprof_maps *maps, pid_t tgid, uint32_t file, uint32_t group)
+{
+	const struct ez_group_key key = {.tgid = (uint32_t)tgid, .file = file, .group = group};
+	int err = release_group(maps, &key);
+
+	return err == -ENOENT ? 0 : err;
 }
 
 static int find_slot(const struct ezprof_maps *maps, const struct ez_group_key *key, uint32_t index,

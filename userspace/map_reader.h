@@ -29,6 +29,12 @@ int ezprof_maps_add_target(struct ezprof_maps *maps, pid_t tgid, uint64_t start_
  */
 int ezprof_maps_release(struct ezprof_maps *maps, pid_t tgid);
 
+/*
+ * The slots of one group of the process are free for others: none of its endpoints is open, and
+ * none of its programs at work. A group that has none: no error.
+ */
+int ezprof_maps_release_group(struct ezprof_maps *maps, pid_t tgid, uint32_t file, uint32_t group);
+
 /* One endpoint, as it is in the maps. */
 struct ezprof_raw {
 	uint64_t owner;		     /* EZ_OWNER_READY of that endpoint: for the fold */

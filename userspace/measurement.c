@@ -2,6 +2,7 @@
 #include "measurement.h"
 #include "clock.h"
 #include "link_closer.h"
+#include "recycling.h"
 #include "snapshot.h"
 
 #include <errno.h>
@@ -189,6 +190,16 @@ static int load(struct ezprof_measurement *m, const struct ezprof_measurement_op
 	return err;
 }
 
+unsigned int ezprof_measurement_missing(const struct ezprof_measurement *m,
+					const struct ezprof_elf *elf, char *ret_names, size_t bytes)
+{
+	uint32_t paths = ezprof_bpf_paths(m->bpf);
+	unsigned int first = paths & EZPROF_PATH_BOUNDARY ? EZ_PROBE_publish : EZ_PROBE_window;
+	unsigned int end = paths & EZPROF_PATH_WINDOW ? EZ_PROBE_window + 1 : EZ_PROBE_window;
+
+	return ezprof_elf_missing(elf, first, end, ret_names, bytes);
+}
+
 static int link_object(struct ezprof_measurement *m, struct ezprof_target *target, size_t i,
 		       struct ezprof_refusal *ret_refusal)
 {
@@ -210,6 +221,24 @@ static int link_object(struct ezprof_measurement *m, struct ezprof_target *targe
 	return err;
 }
 
+/* An object without a probe of the chosen path is left alone; its totals are there all the same. */
+static int link_objects(struct ezprof_measurement *m, struct ezprof_target *target, size_t first,
+			struct ezprof_refusal *ret_refusal)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = first; i < target->object_count && (!err || err == -ENOENT); i++)
+		err = link_object(m, target, i, ret_refusal);
+	if (err != -ENOENT)
+		return err;
+	for (i = 0; i < target->object_count; i++) {
+		if (target->objects[i].linked)
+			return 0;
+	}
+	return err;
+}
+
 static void refuse_buckets(struct ezprof_measurement *m, const struct ezprof_target *target)
 {
 	size_t i;
@@ -227,12 +256,11 @@ static int note_now(const struct ezprof_measurement *m, struct ezprof_target *ta
 static int link_target(struct ezprof_measurement *m, struct ezprof_target *target,
 		       struct ezprof_refusal *ret_refusal)
 {
-	size_t i;
 	int err =
 		ezprof_maps_add_target(m->maps, target->process->pid, target->process->start_time);
 
-	for (i = 0; !err && i < target->object_count; i++)
-		err = link_object(m, target, i, ret_refusal);
+	if (!err)
+		err = link_objects(m, target, 0, ret_refusal);
 	if (!err) {
 		ezprof_target_refresh(target, ez_clock_mono_ns());
 		err = note_now(m, target);
@@ -246,6 +274,9 @@ static const char *link_sentence(int err)
 	switch (err) {
 	case -ESRCH:
 		return "is gone: it exited during the attach";
+	case -ENOENT:
+		return "cannot be attached to: its build lacks the probes of the chosen way, see "
+		       "--probes";
 	case -EPERM:
 	case -EACCES:
 		return "cannot be attached to: not permitted";
@@ -283,7 +314,8 @@ static void await_first_buckets(const struct ezprof_measurement *m)
 		const struct ezprof_target *target = m->targets[i];
 
 		for (j = 0; target->linked && j < target->object_count; j++) {
-			uint64_t ns = ezprof_target_from_ns(target, &target->objects[j]);
+			const struct ezprof_target_object *object = &target->objects[j];
+			uint64_t ns = object->linked ? ezprof_target_from_ns(target, object) : 0;
 
 			last = ns > last ? ns : last;
 		}
@@ -369,15 +401,15 @@ int ezprof_measurement_attach(struct ezprof_measurement *m, struct ezprof_target
 int ezprof_measurement_rescan(struct ezprof_measurement *m, struct ezprof_target *target,
 			      size_t *ret_found)
 {
-	size_t before = target->object_count, i;
+	size_t before = target->object_count;
 	int err = ezprof_target_rescan(m->opener, target);
 
 	if (err)
 		return err;
 	err = number_files(m, target);
-	for (i = before; !err && i < target->object_count; i++)
-		err = link_object(m, target, i, NULL);
-	if (!err && i > before) {
+	if (!err)
+		err = link_objects(m, target, before, NULL);
+	if (!err && target->object_count > before) {
 		ezprof_target_refresh(target, ez_clock_mono_ns());
 		err = note_now(m, target);
 	}
@@ -406,8 +438,10 @@ void ezprof_measurement_refresh(struct ezprof_measurement *m)
 	size_t i;
 
 	for (i = 0; i < m->target_count; i++) {
-		if (m->targets[i]->state == EZPROF_TARGET_ATTACHED)
-			ezprof_target_refresh(m->targets[i], now_ns);
+		if (m->targets[i]->state != EZPROF_TARGET_ATTACHED)
+			continue;
+		ezprof_target_refresh(m->targets[i], now_ns);
+		ezprof_recycle(m, m->targets[i], now_ns);
 	}
 }
 

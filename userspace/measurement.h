@@ -97,7 +97,7 @@ void ezprof_measurement_remove(struct ezprof_measurement *measurement,
 int ezprof_measurement_rescan(struct ezprof_measurement *measurement, struct ezprof_target *target,
 			      size_t *ret_found);
 
-/* Reads the registries of all living targets. */
+/* Reads the registries of all living targets; slots of closed endpoints go to others. */
 void ezprof_measurement_refresh(struct ezprof_measurement *measurement);
 
 /*
@@ -119,6 +119,14 @@ size_t ezprof_measurement_alive(const struct ezprof_measurement *measurement);
 
 /* Links that are open: one per file, or one per site where the kernel has perf_event only. */
 size_t ezprof_measurement_links(const struct ezprof_measurement *measurement);
+
+/*
+ * The names of those probes of an object that the chosen paths want and that it hasn't: an older or
+ * altered build. Returns how many.
+ */
+unsigned int ezprof_measurement_missing(const struct ezprof_measurement *measurement,
+					const struct ezprof_elf *elf, char *ret_names,
+					size_t bytes);
 
 /* Detaches from everything but keeps what was counted. About 0.1 s per link. */
 void ezprof_measurement_detach(struct ezprof_measurement *measurement);

@@ -212,10 +212,14 @@ int ezprof_opener_link_paths(struct ezprof_opener *opener, const struct ezprof_p
 		if (!(opener->paths & paths & all_paths[i]))
 			continue;
 		fill_sites(&object->elf, file, all_paths[i], &request);
+		if (!request.site_count)
+			continue;
 		err = ezprof_opener_ask(opener, &request, object->fd, &answer, &fds);
 		if (!err)
 			err = add_links(&links, &fds);
 	}
+	if (!err && !links.count)
+		err = -ENOENT;
 	if (!err) {
 		*ret_links = links;
 		return 0;

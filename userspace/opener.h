@@ -102,8 +102,9 @@ struct ezprof_links {
  * Attaches the program to all sites of an object: `file` is the caller's number for it, which
  * comes back in map keys. `process` NULL: for every process that maps it; else for that one only
  * (where the kernel can't filter by process: for every one, and BPF counts targets only).
- * Semaphores are up when it returns. Errors: -ESRCH the process has ended; -EPERM, -EACCES with
- * ret_refusal filled, as with -ENODEV (links.h); -EPIPE.
+ * Semaphores are up when it returns. Errors: -ENOENT the object has no probe of any path that was
+ * loaded; -ESRCH the process has ended; -EPERM, -EACCES with ret_refusal filled, as
+ * with -ENODEV (links.h); -EPIPE.
  */
 int ezprof_opener_link(struct ezprof_opener *opener, const struct ezprof_process *process,
 		       const struct ezprof_object *object, uint32_t file,

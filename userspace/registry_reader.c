@@ -43,6 +43,7 @@ struct ezprof_registry_reader {
 	struct names *names; /* by index */
 	size_t names_room;
 	size_t names_bytes;
+	struct ezprof_closed_blocks closed;
 	size_t work_bytes;  /* read so far in this reading */
 	size_t lease_bytes; /* and for leases that were looked at again since */
 	uint64_t now_ns;
@@ -116,6 +117,7 @@ void ezprof_registry_reader_free(struct ezprof_registry_reader *r)
 	free(r->names);
 	free(r->endpoints.list);
 	free(r->done.list);
+	ezprof_closed_blocks_free(&r->closed);
 	free(r);
 }
 
@@ -156,6 +158,7 @@ static int read_header(struct ezprof_registry_reader *r)
 	if (h->owner_pid != (uint32_t)r->place.owner_pid)
 		return -ESTALE;
 	r->endpoints.dropped = h->dropped;
+	r->endpoints.closed = &r->closed;
 	copy_address(h, r->endpoints.graph_address);
 	return 0;
 }
@@ -313,6 +316,8 @@ static int add_endpoint(struct ezprof_registry_reader *r, uint32_t index, const 
 {
 	int err;
 
+	if (stable && e->state == EZ_ENTRY_CLOSED)
+		ezprof_closed_blocks_note(&r->closed, index, host_ns(r, e->closed_ns));
 	if (e->state != EZ_ENTRY_OPEN)
 		return 0;
 	if (!e->generation || e->kind < EZ_KIND_PUBLISHER || e->kind > EZ_KIND_TASK ||
@@ -427,6 +432,8 @@ int ezprof_registry_read(struct ezprof_registry_reader *r, uint64_t now_ns,
 	err = read_header(r);
 	if (!err)
 		err = make_room(r, r->header.count);
+	if (!err)
+		err = ezprof_closed_blocks_begin(&r->closed, r->header.count);
 	for (i = 0; !err && i < r->header.count; i += EZ_REGISTRY_CHUNK_ENTRIES)
 		err = read_chunk(r, i);
 	if (err && r->done_is_stale)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "closed_blocks.h"
 #include "registry_layout.h"
 #include "uuid.h"
 
@@ -67,6 +68,7 @@ struct ezprof_endpoints {
 	size_t count;
 	uint32_t dropped;  /* endpoints for which the process had no room */
 	uint32_t left_out; /* endpoints that could not be read, or were over the budget */
+	const struct ezprof_closed_blocks *closed;   /* of the newest reading */
 	char graph_address[EZ_REGISTRY_ADDRESS_MAX]; /* "" = none; printable ASCII, not judged
 							further */
 };

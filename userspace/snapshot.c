@@ -65,31 +65,6 @@ static int make_room(struct ezprof_snapshot *s, size_t more)
 	return 0;
 }
 
-static int add_object(struct ezprof_snapshot *s, const struct ezprof_row_maker *maker)
-{
-	const struct ezprof_endpoints *found = maker->object->endpoints;
-	size_t i;
-
-	if (maker->object->read_err || !found)
-		return 0;
-	if (make_room(s, found->count))
-		return -ENOMEM;
-	for (i = 0; i < found->count; i++) {
-		struct ezprof_row *row = &s->profile.rows[s->profile.row_count];
-
-		ezprof_row_start(maker, &found->list[i], row);
-		if (s->measurement->buckets) {
-			if (ezprof_window_rows_add(s->window_rows, maker, row,
-						   s->profile.row_count))
-				return -ENOMEM;
-			s->profile.row_count++;
-		} else if (ezprof_row_measure(maker, row)) {
-			s->profile.row_count++;
-		}
-	}
-	return 0;
-}
-
 static void add_fault(struct ezprof_snapshot *s, const struct ezprof_target *target,
 		      enum ezprof_reason reason, const char *detail)
 {
@@ -131,11 +106,59 @@ static void judge_probes(struct ezprof_snapshot *s, const struct ezprof_target *
 {
 	char names[80], detail[160];
 
-	if (!ezprof_elf_missing(&target->process->objects[i].elf, EZ_PROBE_publish,
-				EZ_PROBE_endpoint_close + 1, names, sizeof(names)))
+	if (!ezprof_measurement_missing(s->measurement, &target->process->objects[i].elf, names,
+					sizeof(names)))
 		return;
 	snprintf(detail, sizeof(detail), "not measured: its build lacks the probes %s", names);
 	add_fault(s, target, EZPROF_REASON_INCOMPLETE, detail);
+}
+
+/* Of an endpoint that is listed the counters were read; what was then read again was not there. */
+static void judge_missing(struct ezprof_snapshot *s, const struct ezprof_row_maker *maker,
+			  size_t missing, int err)
+{
+	char detail[120];
+
+	if (!missing)
+		return;
+	snprintf(detail, sizeof(detail),
+		 err == -ESRCH ? "it ended while it was read: %zu %s"
+			       : "could not be read again: %zu %s",
+		 missing, missing == 1 ? "endpoint is missing" : "endpoints are missing");
+	add_fault(s, maker->target, err == -ESRCH ? EZPROF_REASON_DIED : EZPROF_REASON_UNREADABLE,
+		  detail);
+}
+
+static int add_object(struct ezprof_snapshot *s, const struct ezprof_row_maker *maker)
+{
+	const struct ezprof_endpoints *found = maker->object->endpoints;
+	size_t i, missing = 0;
+	int err, last = 0;
+
+	if (maker->object->read_err || !found)
+		return 0;
+	if (make_room(s, found->count))
+		return -ENOMEM;
+	for (i = 0; i < found->count; i++) {
+		struct ezprof_row *row = &s->profile.rows[s->profile.row_count];
+
+		ezprof_row_start(maker, &found->list[i], row);
+		if (s->measurement->buckets)
+			err = ezprof_window_rows_add(s->window_rows, maker, row,
+						     s->profile.row_count);
+		else
+			err = ezprof_row_measure(maker, row);
+		if (err == -ENOMEM)
+			return err;
+		s->profile.row_count += !err;
+		/* One that was closed meanwhile is not missed. */
+		if (err && err != -ESTALE) {
+			missing++;
+			last = err;
+		}
+	}
+	judge_missing(s, maker, missing, last);
+	return 0;
 }
 
 static int add_living(struct ezprof_snapshot *s, const struct ezprof_snapshot_request *request,
@@ -219,7 +242,7 @@ static int make_tables(struct ezprof_snapshot *s)
 	size_t i, faults = 1;
 
 	for (i = 0; i < m->target_count; i++)
-		faults += 2 * m->targets[i]->object_count + 1;
+		faults += 3 * m->targets[i]->object_count + 1;
 	free(s->attached);
 	free(s->faults);
 	s->attached = calloc(m->target_count + 1, sizeof(s->attached[0]));

@@ -69,7 +69,7 @@ static void fold_row(const struct ezprof_row_maker *maker, struct ezprof_row *ro
 	ezprof_fold(&input, &row->window);
 }
 
-bool ezprof_row_measure(const struct ezprof_row_maker *maker, struct ezprof_row *row)
+int ezprof_row_measure(const struct ezprof_row_maker *maker, struct ezprof_row *row)
 {
 	struct ezprof_loss_input loss = {0};
 	struct ezprof_totals after;
@@ -80,11 +80,11 @@ bool ezprof_row_measure(const struct ezprof_row_maker *maker, struct ezprof_row 
 		err = ezprof_registry_reread(maker->object->reader, &row->endpoint,
 					     &row->endpoint.totals, &row->endpoint.oldest_lease_ns);
 		if (err)
-			return false;
+			return err;
 		fold_row(maker, row, &loss.maps_stable);
 		err = ezprof_registry_reread(maker->object->reader, &row->endpoint, &after, NULL);
 		if (err)
-			return false;
+			return err;
 		fill_running(row, &row->endpoint.totals, &loss.before);
 		fill_running(row, &after, &loss.after);
 		loss.measured = row->window.measured_messages;
@@ -93,7 +93,7 @@ bool ezprof_row_measure(const struct ezprof_row_maker *maker, struct ezprof_row 
 		if (row->loss.exact)
 			break;
 	}
-	return true;
+	return 0;
 }
 
 void ezprof_row_finish(const struct ezprof_row_maker *maker, const struct ezprof_endpoint *endpoint,

@@ -23,8 +23,8 @@ struct ezprof_row_maker {
 void ezprof_row_start(const struct ezprof_row_maker *maker, const struct ezprof_endpoint *endpoint,
 		      struct ezprof_row *row);
 
-/* Process, maps, process. False: the endpoint was closed meanwhile, or its process is gone. */
-bool ezprof_row_measure(const struct ezprof_row_maker *maker, struct ezprof_row *row);
+/* Process, maps, process. Errors: -ESTALE the endpoint was closed meanwhile; those of a reading. */
+int ezprof_row_measure(const struct ezprof_row_maker *maker, struct ezprof_row *row);
 
 /* The row of an endpoint whose process has ended: its counters as last read, and the maps. */
 void ezprof_row_finish(const struct ezprof_row_maker *maker, const struct ezprof_endpoint *endpoint,

@@ -163,11 +163,14 @@ struct ez_group_key {
 };
 _Static_assert(sizeof(struct ez_group_key) == 16, "shared with BPF");
 
+/* Written by one insert. `tgid` and `group` are the key's once more, see ez_hit_group(). */
 struct ez_group {
+	ez_u32 tgid;
+	ez_u32 group;
 	ez_u32 first_slot;
 	ez_u32 epoch;
 };
-_Static_assert(sizeof(struct ez_group) == 8, "shared with BPF");
+_Static_assert(sizeof(struct ez_group) == 16, "shared with BPF");
 
 /* Attach cookie of a site: file number << 8 | enum ez_probe. */
 #define EZ_COOKIE(file, probe) ((ez_u64)(file) << 8 | (ez_u64)(probe))

@@ -159,22 +159,44 @@ def small():
             target.kill()
 
 
+def without_probe(name, folder):
+    """A build of the player in which that probe has another name."""
+    path = os.path.join(folder, "without-" + name)
+    with open(PLAYER, "rb") as source:
+        program = source.read()
+    note, other = b"ezmsg\0%b\0" % name.encode(), b"ezmsg\0%bX\0" % name[:-1].encode()
+    assert program.count(note) == 1
+    with open(path, "wb") as copy:
+        copy.write(program.replace(note, other))
+    os.chmod(path, 0o755)
+    return path
+
+
 def half_of_the_probes():
-    """B20: what an older build lacks is named, on stderr and in the document; the rest is exact."""
+    """B20: what an older build lacks is named, on stderr and in the document; the rest is exact.
+    What the chosen way doesn't use is not missed; without anything that it uses: refused."""
     with tempfile.TemporaryDirectory() as folder:
-        old = os.path.join(folder, "old")
-        with open(PLAYER, "rb") as source:
-            program = source.read()
-        assert program.count(b"ezmsg\0lease\0") == 1
-        with open(old, "wb") as copy:
-            copy.write(program.replace(b"ezmsg\0lease\0", b"ezmsg\0leasX\0"))
-        os.chmod(old, 0o755)
-        with At(old) as player, Agent(player.pid) as agent:
-            assert agent.said("lacks the probes lease"), agent.stderr()
-            counted(agent, player)
-            [error] = agent.ask()["errors"]
-            assert error["reason"] == "incomplete" and error["pid"] == player.pid
-            assert "lease" in error["detail"], error
+        with At(without_probe("lease", folder)) as player:
+            with Agent(player.pid, "--probes", "boundary") as agent:
+                assert agent.said("lacks the probes lease"), agent.stderr()
+                counted(agent, player)
+                [error] = agent.ask()["errors"]
+                assert error["reason"] == "incomplete" and error["pid"] == player.pid
+                assert "lease" in error["detail"], error
+            with Agent(player.pid) as agent:
+                assert not agent.said("lacks"), agent.stderr()
+                counted(agent, player)
+                assert agent.ask()["errors"] == []
+        with At(without_probe("window", folder)) as player, At(PLAYER) as other:
+            result = command("ezprof-bpf", "attach", player.pid)
+            assert result.returncode == 4 and "lacks the probes" in result.stderr, result
+            with Agent(player.pid, other.pid) as agent:
+                assert agent.said(f"process {player.pid}: cannot be attached to"), agent.stderr()
+                counted(agent, other)
+            with Agent(player.pid, "--probes", "both") as agent:
+                assert agent.said("lacks the probes window"), agent.stderr()
+                [error] = agent.ask()["errors"]
+                assert error["reason"] == "incomplete" and "window" in error["detail"], error
 
 
 def without_sys():
@@ -279,6 +301,35 @@ def overflow():
         assert not any(semaphores(player.pid).values())
 
 
+def churn(*options):
+    """B29: publishers come and go under one attach: their places go to others, nothing mixes."""
+    room, publishers = 256, 500
+    with At(PLAYER) as player:
+        with Agent(player.pid, "--max-endpoints", room, *options) as agent:
+            for number in range(1, publishers + 1):
+                assert player.do("open", PUBLISHER, 8)
+                player.do("publish", 0, 1, 2)
+                player.do("publish", number, number, 5)
+                if number % 25 == 0:
+                    document = agent.ask()
+                    found = sorted(p["measured"]["messages"] for p in document["publishers"])
+                    assert found == [number, number] and document["lost"] == 0, (number, found)
+                player.do("close", number)
+                time.sleep(0.012)
+            document = agent.ask()
+            [row] = document["publishers"]
+            assert row["measured"]["messages"] == publishers and document["lost"] == 0, row
+            assert document["agents"][0]["losses"]["no_slot"] == 0, document["agents"][0]
+
+
+def churn_by_windows():
+    churn()
+
+
+def churn_by_boundaries():
+    churn("--probes", "boundary")
+
+
 def main():
     require("bpf")
     if os.getuid():
@@ -287,7 +338,8 @@ def main():
         pid_reuse_inside()
         return
     for story in (containers, pid_namespaces, replaced, odd_builds, small, half_of_the_probes,
-                  without_sys, other_network, stopped, pid_reuse, overflow):
+                  without_sys, other_network, stopped, pid_reuse, overflow, churn_by_windows,
+                  churn_by_boundaries):
         began = time.monotonic()
         story()
         print(f"{story.__name__}: ok, {time.monotonic() - began:.1f} s", flush=True)

@@ -39,7 +39,7 @@ static void check(const struct ezprof_endpoints *found)
 		const struct ezprof_endpoint *e = &found->list[i];
 
 		if (!e->topic || !e->handle || !e->task || e->kind < EZ_KIND_PUBLISHER ||
-		    e->kind > EZ_KIND_CLIENT || e->totals.transport > EZ_TRANSPORT_TCP ||
+		    e->kind > EZ_KIND_TASK || e->totals.transport > EZ_TRANSPORT_TCP ||
 		    (e->kind != EZ_KIND_PUBLISHER && e->totals.disconnect_frees > e->totals.frees))
 			abort();
 	}
