@@ -23,7 +23,7 @@
  *   one beside it.
  * - A new owner takes the ring over in the same way, the base in the place of the note. Two owners
  *   never run at once: an index is used again 20 s after it was closed, and a group's slots are
- *   given to others only when its process is dead.
+ *   given to others only when its process is dead or all that used them is closed.
  */
 #ifndef EZ_RING_SHARED_H
 #define EZ_RING_SHARED_H
