@@ -41,6 +41,9 @@ int ez_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, ez_mono_ns_t
 
 	if (deadline_ns == EZ_NEVER)
 		return -pthread_cond_wait(cond, lock);
+	/* A try: the kernel would put even that to sleep for its timer slack, 50 us. */
+	if (deadline_ns <= ez_clock_mono_ns())
+		return -ETIMEDOUT;
 	until.tv_sec = (time_t)(deadline_ns / EZ_NS_PER_S);
 	until.tv_nsec = (long)(deadline_ns % EZ_NS_PER_S);
 	return -pthread_cond_timedwait(cond, lock, &until);
