@@ -20,8 +20,16 @@ static int holds_something(const struct ez_bucket *b)
 	return (b->messages | b->drops | b->n[0] | b->n[1] | b->n[2] | b->n[3]) != 0;
 }
 
+/* A bucket is the first thing in its page. */
+static struct ez_covered *covered_of(struct ez_bucket *b)
+{
+	return &((struct ez_bucket_page *)b)->covered;
+}
+
 static void clear(struct ez_bucket *b)
 {
+	covered_of(b)->covered_ns = 0;
+	covered_of(b)->carry_ns = 0;
 	b->bytes = 0;
 	b->messages = 0;
 	b->drops = 0;
@@ -35,7 +43,8 @@ static void clear(struct ez_bucket *b)
 static void hand_over(const struct ez_entry *e, const struct ez_bucket *b)
 {
 	if (holds_something(b) && ez_probe_enabled(EZ_PROBE_window))
-		ez_probe_window(ez_entry_ref(e), b, sizeof(*b), b->id, b->total_before);
+		ez_probe_window(ez_entry_ref(e), b, sizeof(*b) + sizeof(struct ez_covered), b->id,
+				b->total_before);
 }
 
 void ez_bucket_turn(const struct ez_entry *e, struct ez_bucket *b, uint64_t id,
@@ -71,6 +80,8 @@ void ez_bucket_reset(struct ez_bucket_page *page)
 	page->bucket.id = 0;
 	page->bucket.total_before = 0;
 	memset(page->bucket.open_since_ns, 0, sizeof(page->bucket.open_since_ns));
+	memset(&page->covered, 0, sizeof(page->covered));
+	page->worker = NULL;
 	page->heard_total = 0;
 	page->waited_from_ns = 0;
 	page->waited_to_ns = 0;

@@ -22,15 +22,20 @@
 #include "histogram.h"
 #include "registry_layout.h"
 
-/* The page as the process uses it: readers know only the bucket. */
+struct ez_work;
+
+/* The page as the process uses it: readers know only the bucket and what is covered of it. */
 struct ez_bucket_page {
 	struct ez_bucket bucket;
+	struct ez_covered covered;
+	struct ez_work *worker; /* who works for the endpoint, see thread_work.h; NULL: nobody */
 	/* The endpoint's total as of the last message that was heard. If it differs from the real
 	 * one, messages went by unheard, and the time since the last one heard is no gap. */
 	uint64_t heard_total;
 	uint64_t waited_from_ns, waited_to_ns; /* publisher: the last wait; for its span */
 };
 _Static_assert(sizeof(struct ez_bucket_page) <= EZ_PAGE_BYTES, "one page");
+_Static_assert(offsetof(struct ez_bucket_page, covered) == EZ_COVERED_OFFSET, "as readers have it");
 
 /* Per buffer of a client: when user code began and finished with that message. */
 struct ez_mark {

@@ -62,6 +62,19 @@ struct ez_bucket {
 /* What a reader takes apart from the shape. */
 #define EZ_BUCKET_HEAD_BYTES 128u
 
+/*
+ * Right behind the bucket, of the same bucket: how long a thread said that it works for the
+ * endpoint (thread_layout.h), so that what it did in that time is known. Like an interval it
+ * counts, whole, where it ended. Clearing leaves the last two alone.
+ */
+struct ez_covered {
+	ez_b64 covered_ns;
+	ez_b64 carry_ns; /* the part that lies before this bucket */
+	ez_b64 since_ns; /* in progress since then; 0: not, or put aside */
+	ez_b64 kept_ns;	 /* earlier parts of the one in progress */
+};
+#define EZ_COVERED_OFFSET 2504u
+
 #define EZ_BUCKET_ID(ns) ((ns) >> EZ_BUCKET_SHIFT)
 
 /* One message at one endpoint; a time that isn't known is 0. */
@@ -93,6 +106,8 @@ struct ez_span_page {
 _Static_assert(sizeof(struct ez_shape) == 2376, "shared with BPF");
 _Static_assert(sizeof(struct ez_bucket) == 2504, "shared with BPF");
 _Static_assert(__builtin_offsetof(struct ez_bucket, shape) == EZ_BUCKET_HEAD_BYTES, "one read");
+_Static_assert(sizeof(struct ez_bucket) == EZ_COVERED_OFFSET, "side by side");
+_Static_assert(sizeof(struct ez_covered) == 32, "shared with BPF");
 _Static_assert(sizeof(struct ez_span) == 56, "shared with BPF");
 _Static_assert(sizeof(struct ez_span_page) <= EZ_PAGE_BYTES, "BPF reads one page");
 

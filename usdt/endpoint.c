@@ -6,6 +6,7 @@
 #include "endpoint.h"
 #include "bucket.h"
 #include "spans.h"
+#include "thread_work.h"
 
 #include <string.h>
 
@@ -201,12 +202,16 @@ static inline void end_in_bucket(const struct ez_entry *e, struct ez_bucket *b, 
 				 uint64_t now, uint64_t excluded_ns)
 {
 	struct ez_mark *mark = ez_entry_mark(e, message_id);
-	uint64_t whole_ns;
+	uint64_t whole_ns, from, bucket_ns = b->id << EZ_BUCKET_SHIFT;
 
+	ez_work_end(e, ez_entry_page(e), now, bucket_ns);
 	if (!mark || mark->message != message_id + 1 || mark->finish_ns)
 		return;
 	whole_ns = now > mark->begin_ns ? now - mark->begin_ns : 0;
-	ez_bucket_sample(b, 1, excluded_ns < whole_ns ? mark->begin_ns + excluded_ns : now, now);
+	from = excluded_ns < whole_ns ? mark->begin_ns + excluded_ns : now;
+	ez_bucket_sample(b, 1, from, now);
+	if (from < bucket_ns)
+		b->carry_ns += bucket_ns - from;
 	mark->finish_ns = now;
 	/* Of several callbacks at once the last to begin is the one that shows. */
 	if (b->open_since_ns[1] == mark->begin_ns)
@@ -278,6 +283,7 @@ void ez_endpoint_callback_begin_heard(struct ez_entry *e, uint64_t message_id, u
 			mark->begin_ns = now;
 			mark->finish_ns = 0;
 		}
+		ez_work_begin(e, page, EZ_WORK_CALLBACK, now);
 		ez_bucket_close(b);
 	}
 	if (ez_probe_enabled(EZ_PROBE_callback_begin))
@@ -314,6 +320,7 @@ void ez_endpoint_blocked_begin_at(struct ez_entry *e, uint64_t message_id, uint6
 	e->blocked_since_ns = moment ? moment : ez_counter_now_ns();
 	if (page && ez_bucket_open(&page->bucket)) {
 		page->bucket.open_since_ns[1] = e->blocked_since_ns;
+		ez_work_begin(e, page, EZ_WORK_WAIT, e->blocked_since_ns);
 		ez_bucket_close(&page->bucket);
 	}
 	if (ez_probe_enabled(EZ_PROBE_backpressure_begin))
@@ -347,6 +354,7 @@ void ez_endpoint_blocked_end_at(struct ez_entry *e, uint64_t message_id, uint64_
 	if (page && ez_bucket_open(&page->bucket)) {
 		if (keeps_buckets(e))
 			now = end_wait_in_bucket(e, page, moment);
+		ez_work_end(e, page, now, page->bucket.id << EZ_BUCKET_SHIFT);
 		page->bucket.open_since_ns[1] = 0;
 		ez_bucket_close(&page->bucket);
 	}

@@ -9,6 +9,7 @@
 #include "endpoint.h"
 #include "probes.h"
 #include "spans.h"
+#include "thread_work.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -111,6 +112,7 @@ static void fork_child(void)
 	memset(chunk_pages, 0, sizeof(chunk_pages));
 	ez_counter_fork_child();
 	ez_spans_fork_child();
+	ez_thread_fork_child();
 	header_init();
 	pthread_mutex_init(&table_lock, NULL);
 }
@@ -135,6 +137,7 @@ __attribute__((destructor)) static void hand_over_at_exit(void)
 
 static void registry_init(void)
 {
+	ez_registry_table.threads = ez_thread_table_make();
 	header_init();
 	ez_counter_init();
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
@@ -334,6 +337,7 @@ void ez_registry_close(struct ez_entry *entry)
 {
 	if (!entry)
 		return;
+	ez_work_drop(entry);
 	ez_bucket_flush(entry);
 	ez_spans_flush(entry);
 	if (ez_probe_enabled(EZ_PROBE_endpoint_close))

@@ -146,7 +146,10 @@ struct ez_registry {
 	char graph_address[EZ_REGISTRY_ADDRESS_MAX]; /* host:port of the graph server in use, or ""
 						      */
 	uint64_t chunks[EZ_REGISTRY_CHUNKS];	     /* addresses of struct ez_entry[64] */
+	uint64_t threads; /* address of struct ez_thread_table, 0: none; there if header_bytes says
+			     so */
 };
-_Static_assert(sizeof(struct ez_registry) == 40 + 128 + 8 * EZ_REGISTRY_CHUNKS, "registry is ABI");
+_Static_assert(sizeof(struct ez_registry) == 48 + 128 + 8 * EZ_REGISTRY_CHUNKS, "registry is ABI");
+#define EZ_REGISTRY_HEADER_BYTES_MIN (40u + 128u + 8u * EZ_REGISTRY_CHUNKS) /* before `threads` */
 
 #endif

@@ -123,7 +123,8 @@ void ezprof_registry_reader_free(struct ezprof_registry_reader *r)
 
 static bool header_is_sane(const struct ez_registry *h)
 {
-	return h->version == EZ_REGISTRY_VERSION && h->header_bytes >= sizeof(*h) &&
+	return h->version == EZ_REGISTRY_VERSION &&
+	       h->header_bytes >= EZ_REGISTRY_HEADER_BYTES_MIN &&
 	       h->entry_bytes >= sizeof(struct ez_entry) && h->entry_bytes <= ENTRY_BYTES_MAX &&
 	       h->entry_bytes % 8 == 0 && h->count <= EZ_REGISTRY_ENTRIES_MAX;
 }

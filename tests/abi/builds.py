@@ -16,7 +16,7 @@ import sites
 USDT = os.path.join(os.environ["EZPROF_SOURCE_DIR"], "usdt")
 BARE = os.path.join(os.environ["EZPROF_SOURCE_DIR"], "tests", "abi", "probe_bare.c")
 SOURCES = [os.path.join(USDT, name) for name in ("probes.c", "registry.c", "endpoint.c", "bucket.c",
-                                                     "spans.c", "counter_clock.c")] + [BARE]
+                                                     "spans.c", "counter_clock.c", "thread_work.c")] + [BARE]
 LINKING = {
     "plain": [],
     "gc": ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"],

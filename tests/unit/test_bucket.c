@@ -30,7 +30,7 @@ void __wrap_ez_probe_window(uint64_t endpoint, const void *page, uint64_t bytes,
 {
 	const struct ez_bucket *b = page;
 
-	assert_int_equal(bytes, sizeof(*b));
+	assert_int_equal(bytes, sizeof(*b) + sizeof(struct ez_covered));
 	assert_true(b->id == id);
 	assert_true(b->total_before == total_before);
 	assert_int_equal(b->seq % 2, 1);
