@@ -35,16 +35,20 @@ static uint8_t *slot_of(const struct ez_publisher *publisher, uint64_t id)
 	return ez_segment_slot(publisher->lease->segment, id % publisher->num_buffers);
 }
 
+static int make_room_locked(struct ez_publisher *publisher, size_t bytes)
+{
+	if (bytes <= ez_segment_usable(publisher->lease->segment))
+		return 0;
+	return ez_publisher_resize_locked(publisher, bytes);
+}
+
 static int write_slot_locked(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
 			     uint64_t id, size_t bytes)
 {
-	int err = 0;
+	int err = make_room_locked(publisher, bytes);
 
-	if (bytes > ez_segment_usable(publisher->lease->segment))
-		err = ez_publisher_resize_locked(publisher, bytes);
 	if (err)
 		return err;
-	publisher->slots.bytes[id % publisher->num_buffers] = bytes;
 	if (bytes < COPY_UNLOCKED_BYTES) {
 		ez_outgoing_write(outgoing, id, slot_of(publisher, id));
 		return 0;
@@ -148,23 +152,29 @@ static void mark_own_local(struct ez_publisher *publisher)
 	pthread_mutex_unlock(&link->local->lock);
 }
 
-static int broadcast_locked(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
-			    size_t bytes, struct ez_item **dropped)
+/* The message is in its slot: off it goes. */
+static void send_locked(struct ez_publisher *publisher, size_t bytes, struct ez_item **dropped)
 {
 	uint64_t id = publisher->next_id;
-	int err = 0;
 
-	if (is_wanted_locked(publisher)) {
-		err = write_slot_locked(publisher, outgoing, id, bytes);
-		if (err)
-			return err;
-		send_to_links(publisher, id, bytes, dropped);
-	}
+	publisher->slots.bytes[id % publisher->num_buffers] = bytes;
+	send_to_links(publisher, id, bytes, dropped);
 	mark_own_local(publisher);
 	publisher->next_id++;
 	publisher->total_bytes += bytes;
 	ez_endpoint_publish(publisher->entry, id, bytes);
-	return 0;
+}
+
+static int broadcast_locked(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
+			    size_t bytes, struct ez_item **dropped)
+{
+	int err = 0;
+
+	if (is_wanted_locked(publisher))
+		err = write_slot_locked(publisher, outgoing, publisher->next_id, bytes);
+	if (!err)
+		send_locked(publisher, bytes, dropped);
+	return err;
 }
 
 /* One broadcast after the other: the lock alone won't do, since it is dropped while waiting. */
@@ -196,6 +206,16 @@ static void give_turn_locked(struct ez_publisher *publisher)
 		pthread_cond_signal(&publisher->turn_cond);
 }
 
+/* What was put off until the message is out. */
+static void settle_locked(struct ez_publisher *publisher)
+{
+	publisher->publishing = false;
+	if (publisher->syncs_owed)
+		ez_publisher_check_sync_locked(publisher);
+	if (publisher->old_leases)
+		ez_publisher_end_old_leases(publisher, false);
+}
+
 static int broadcast_in_turn_locked(struct ez_publisher *publisher,
 				    const struct ez_outgoing *outgoing, size_t bytes,
 				    ez_mono_ns_t deadline_ns, struct ez_item **dropped)
@@ -209,10 +229,7 @@ static int broadcast_in_turn_locked(struct ez_publisher *publisher,
 	}
 	if (!err && publisher->sending_links)
 		ez_gate_drain_locked(publisher, publisher->next_id - 1, deadline_ns);
-	if (publisher->syncs_owed)
-		ez_publisher_check_sync_locked(publisher);
-	if (publisher->old_leases)
-		ez_publisher_end_old_leases(publisher, false);
+	settle_locked(publisher);
 	return err;
 }
 
@@ -237,4 +254,54 @@ int ez_broadcast(struct ez_publisher *publisher, const struct ez_outgoing *outgo
 	pthread_mutex_unlock(&publisher->lock);
 	ez_items_drop(dropped);
 	return err;
+}
+
+/* ---- the same in two steps, the writing being the caller's ---- */
+
+int ez_broadcast_begin(struct ez_publisher *publisher, size_t bytes, ez_mono_ns_t deadline_ns,
+		       uint8_t **ret_slot)
+{
+	int err = ez_context_check(publisher->context);
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&publisher->lock);
+	err = take_turn_locked(publisher, deadline_ns);
+	if (!err) {
+		err = ez_gate_pass_locked(publisher, deadline_ns);
+		publisher->publishing = !err;
+		if (!err)
+			err = make_room_locked(publisher, bytes);
+		if (!err) {
+			*ret_slot = slot_of(publisher, publisher->next_id);
+		} else {
+			settle_locked(publisher);
+			give_turn_locked(publisher);
+		}
+	}
+	pthread_mutex_unlock(&publisher->lock);
+	return err;
+}
+
+void ez_broadcast_commit(struct ez_publisher *publisher, size_t bytes, ez_mono_ns_t deadline_ns)
+{
+	struct ez_item *dropped = NULL;
+
+	pthread_mutex_lock(&publisher->lock);
+	send_locked(publisher, bytes, &dropped);
+	publisher->publishing = false;
+	if (publisher->sending_links)
+		ez_gate_drain_locked(publisher, publisher->next_id - 1, deadline_ns);
+	settle_locked(publisher);
+	give_turn_locked(publisher);
+	pthread_mutex_unlock(&publisher->lock);
+	ez_items_drop(dropped);
+}
+
+void ez_broadcast_abort(struct ez_publisher *publisher)
+{
+	pthread_mutex_lock(&publisher->lock);
+	settle_locked(publisher);
+	give_turn_locked(publisher);
+	pthread_mutex_unlock(&publisher->lock);
 }

@@ -30,6 +30,7 @@ static void free_pools(struct ez_channel *channel)
 		next_item = item->next;
 		free(item);
 	}
+	ez_rx_heap_empty(&channel->free_heaps);
 }
 
 void ez_channel_unref(struct ez_channel *channel)

@@ -17,6 +17,7 @@
 #include "context.h"
 #include "parts.h"
 #include "registry.h"
+#include "rx_heap.h"
 #include "segment.h"
 #include "stream.h"
 
@@ -84,6 +85,7 @@ struct ez_channel {
 	struct ez_buffer acks; /* what the socket could not take */
 	struct ez_delivery *free_deliveries;
 	struct ez_item *free_items;
+	struct ez_rx_heap *free_heaps;
 
 	/* I/O thread only */
 	enum ez_setup_phase phase;

@@ -7,7 +7,6 @@
 #include "channel.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -96,7 +95,9 @@ static int take_tcp(struct ez_channel *channel, struct ez_reader *reader, uint64
 		return err;
 	if (bytes < MESSAGE_BYTES_MIN || bytes > MESSAGE_BYTES_MAX)
 		return -EMSGSIZE;
-	channel->rx_heap = malloc((size_t)bytes);
+	pthread_mutex_lock(&channel->lock);
+	channel->rx_heap = ez_rx_heap_take(&channel->free_heaps, (size_t)bytes);
+	pthread_mutex_unlock(&channel->lock);
 	if (!channel->rx_heap)
 		return -ENOMEM;
 	channel->rx_id = id;
@@ -158,6 +159,8 @@ void ez_channel_rx_writable(struct ez_stream *stream)
 
 void ez_channel_rx_free(struct ez_channel *channel)
 {
-	free(channel->rx_heap);
+	pthread_mutex_lock(&channel->lock);
+	ez_rx_heap_give(&channel->free_heaps, channel->rx_heap);
+	pthread_mutex_unlock(&channel->lock);
 	channel->rx_heap = NULL;
 }

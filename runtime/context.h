@@ -29,6 +29,7 @@ struct ez_context {
 	uint32_t generation;
 	struct ez_address address; /* of the graph server; host is a literal */
 	bool server_is_ours;
+	bool count_only; /* EZ_COUNT_ONLY */
 	struct ez_io *io;
 
 	/* I/O thread only */

@@ -76,11 +76,11 @@ void ez_channel_acknowledge_locked(struct ez_channel *channel, uint64_t message_
 	ez_stream_want_write_locked(&channel->peer, true);
 }
 
-static void delivery_clear(struct ez_delivery *delivery)
+static void delivery_clear_locked(struct ez_channel *channel, struct ez_delivery *delivery)
 {
 	ez_parts_free(&delivery->parts);
 	ez_segment_unref(delivery->segment);
-	free(delivery->heap);
+	ez_rx_heap_give(&channel->free_heaps, delivery->heap);
 }
 
 /*
@@ -96,7 +96,7 @@ static struct ez_publisher *delivery_end_locked(struct ez_channel *channel,
 		tell = ez_publisher_ref(channel->local);
 	else
 		ez_channel_acknowledge_locked(channel, delivery->id);
-	delivery_clear(delivery);
+	delivery_clear_locked(channel, delivery);
 	delivery->next_free = channel->free_deliveries;
 	channel->free_deliveries = delivery;
 	channel->users--;
@@ -141,7 +141,7 @@ static bool refuse_locked(struct ez_channel *channel, struct ez_delivery *delive
 {
 	if (delivery->via != EZ_VIA_LOCAL)
 		ez_channel_acknowledge_locked(channel, delivery->id);
-	delivery_clear(delivery);
+	delivery_clear_locked(channel, delivery);
 	return false;
 }
 

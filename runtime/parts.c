@@ -9,6 +9,7 @@
 #include "message.h"
 
 _Static_assert(EZ_PARTS_MAX == EZ_MESSAGE_BUFFERS_MAX, "one limit");
+_Static_assert(EZ_PARTS_HEADER_BYTES(3) == EZ_MESSAGE_HEADER_BYTES(3), "one header");
 
 int ez_parts_parse(struct ez_parts *parts, const void *data, size_t room, uint64_t message_id)
 {

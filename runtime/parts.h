@@ -12,6 +12,7 @@
 
 #define EZ_PARTS_INLINE 3
 #define EZ_PARTS_MAX 4096 /* buffers of a message */
+#define EZ_PARTS_HEADER_BYTES(n) (18 + 8 * (size_t)(n))
 
 /* What stands in a received message: borrowed pointers into it. */
 struct ez_parts {

@@ -4,85 +4,63 @@
  * so that the value itself is copied once, into its slot.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
-#include "pickle.h"
+#include "prelude.h"
 #include "publisher.h"
 
-#define ARRAY_PICKLE_BYTES_MAX 4096
+#define PIECES_INLINE 16
 
-/* The pickle of `bytes` around its data; returns the bytes of head and, by ret_, of tail. */
-static size_t bytes_head(uint8_t head[16], size_t n, size_t *ret_tail_bytes)
+/* The bytes' pieces lie between the first and the last of `all`, which are for head and tail. */
+static int publish_pieces(struct ez_publisher *publisher, struct iovec *all, size_t n,
+			  int64_t timeout_ns)
 {
-	*ret_tail_bytes = 1;
-	head[0] = 0x80;
-	head[1] = 5;
-	if (n < 256) {
-		head[2] = 0x95; /* FRAME: opcode, length byte, data, MEMOIZE, STOP */
-		ez_store_u64(head + 3, n + 4);
-		head[11] = 0x43;
-		head[12] = (uint8_t)n;
-		*ret_tail_bytes = 2;
-		return 13;
+	const struct ez_outgoing outgoing = {.pieces = all, .n_pieces = n};
+	uint8_t head[16];
+	size_t bytes = 0, tail_bytes, i;
+
+	for (i = 1; i + 1 < n; i++) {
+		if (!all[i].iov_base && all[i].iov_len)
+			return -EINVAL;
+		if (__builtin_add_overflow(bytes, all[i].iov_len, &bytes))
+			return -EMSGSIZE;
 	}
-	ez_store_u64(head + 3, n);
-	if (n <= UINT32_MAX) {
-		head[2] = 0x42;
-		return 7;
-	}
-	head[2] = 0x8e;
-	return 11;
+	all[0] = (struct iovec){head, ez_prelude_bytes(head, bytes, &tail_bytes)};
+	all[n - 1] = (struct iovec){(void *)(ez_prelude_tail + 2 - tail_bytes), tail_bytes};
+	return ez_broadcast(publisher, &outgoing, timeout_ns);
 }
 
 int ez_publish_bytes(struct ez_publisher *publisher, const void *data, size_t bytes,
 		     int64_t timeout_ns)
 {
-	static const uint8_t memoize_stop[] = {0x94, 0x2e};
-	uint8_t head[16];
-	size_t tail_bytes;
-	size_t head_bytes = bytes_head(head, bytes, &tail_bytes);
-	const struct iovec pieces[] = {
-		{head, head_bytes},
-		{(void *)data, bytes},
-		{(void *)(memoize_stop + 2 - tail_bytes), tail_bytes},
-	};
-	const struct ez_outgoing outgoing = {.pieces = pieces, .n_pieces = 3};
+	struct iovec all[3];
 
-	if (!data && bytes)
-		return -EINVAL;
-	return ez_broadcast(publisher, &outgoing, timeout_ns);
+	all[1] = (struct iovec){(void *)data, bytes};
+	return publish_pieces(publisher, all, 3, timeout_ns);
 }
 
-/* "f4" as numpy's full name: "<f4", or "|u1" where there is no byte order. */
-static int array_dtype(const char *dtype, char out[8])
+int ez_publish_bytesv(struct ez_publisher *publisher, const struct iovec *pieces, size_t num_pieces,
+		      int64_t timeout_ns)
 {
-	size_t n = dtype ? strnlen(dtype, 7) : 0;
+	struct iovec few[PIECES_INLINE];
+	struct iovec *all = few;
+	int err;
 
-	if (n < 2 || n > 5)
+	if (!pieces && num_pieces)
 		return -EINVAL;
-	out[0] = n == 2 && dtype[1] == '1' ? '|' : '<';
-	memcpy(out + 1, dtype, n + 1);
-	return ez_dtype_bytes(out) ? 0 : -EINVAL;
-}
-
-static int array_describe(const char *dtype, const uint64_t *shape, size_t dimensions,
-			  struct ez_ndarray *array)
-{
-	size_t i;
-	int err = array_dtype(dtype, array->dtype);
-
-	if (err || !shape || dimensions < 1 || dimensions > EZ_NDIM_MAX)
-		return -EINVAL;
-	array->fortran_order = false;
-	array->n_dims = (uint32_t)dimensions;
-	array->data_bytes = ez_dtype_bytes(array->dtype);
-	for (i = 0; i < dimensions; i++) {
-		array->shape[i] = shape[i];
-		if (__builtin_mul_overflow(array->data_bytes, shape[i], &array->data_bytes))
-			return -EINVAL;
-	}
-	return 0;
+	if (num_pieces > SIZE_MAX / sizeof(*all) - 2)
+		return -EMSGSIZE;
+	if (num_pieces + 2 > PIECES_INLINE)
+		all = malloc((num_pieces + 2) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	if (num_pieces)
+		memcpy(all + 1, pieces, num_pieces * sizeof(*all));
+	err = publish_pieces(publisher, all, num_pieces + 2, timeout_ns);
+	if (all != few)
+		free(all);
+	return err;
 }
 
 int ez_publish_array(struct ez_publisher *publisher, const char *dtype, const uint64_t *shape,
@@ -91,17 +69,14 @@ int ez_publish_array(struct ez_publisher *publisher, const char *dtype, const ui
 	struct ez_ndarray array;
 	struct ez_buffer pickle;
 	struct iovec first, second;
-	int err = array_describe(dtype, shape, dimensions, &array);
+	const struct ez_outgoing outgoing = {&first, 1, &second, 1};
+	int err = ez_prelude_describe(dtype, shape, dimensions, &array);
 
 	if (err || (!data && array.data_bytes))
 		return -EINVAL;
-	ez_buffer_init(&pickle, ARRAY_PICKLE_BYTES_MAX);
-	err = ez_pickle_ndarray(&pickle, &array);
-	if (!err)
-		err = pickle.err;
+	ez_buffer_init(&pickle, EZ_ARRAY_PICKLE_BYTES_MAX);
+	err = ez_prelude_array(&pickle, &array);
 	if (!err) {
-		const struct ez_outgoing outgoing = {&first, 1, &second, 1};
-
 		first = (struct iovec){pickle.data, pickle.len};
 		second = (struct iovec){(void *)data, (size_t)array.data_bytes};
 		err = ez_broadcast(publisher, &outgoing, timeout_ns);

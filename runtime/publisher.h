@@ -119,6 +119,14 @@ static inline void ez_publisher_wake_locked(struct ez_publisher *publisher)
 /* See ez_publish_bytes(). */
 int ez_broadcast(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
 		 int64_t timeout_ns);
+/*
+ * The same in steps: on success the turn is the caller's until commit or abort, by any thread, and
+ * *ret_slot has room for `bytes`, the marshalled message `next_id`.
+ */
+int ez_broadcast_begin(struct ez_publisher *publisher, size_t bytes, ez_mono_ns_t deadline_ns,
+		       uint8_t **ret_slot);
+void ez_broadcast_commit(struct ez_publisher *publisher, size_t bytes, ez_mono_ns_t deadline_ns);
+void ez_broadcast_abort(struct ez_publisher *publisher);
 
 /* ---- link.c ---- */
 
@@ -147,6 +155,11 @@ int ez_gate_drain_locked(struct ez_publisher *publisher, uint64_t message_id,
 
 /* ---- publisher_segment.c ---- */
 
+/*
+ * The size to ask for, so that slots lie on multiples of 64 (prelude.h): each is 16 bytes per
+ * buffer longer than what was asked for.
+ */
+uint64_t ez_segment_aligned_bytes(const struct ez_publisher *publisher, uint64_t bytes);
 /* A new segment from the graph server, watched by the I/O thread. Blocks; no lock held. */
 int ez_segment_lease_create(struct ez_publisher *publisher, uint64_t buffer_bytes,
 			    ez_mono_ns_t deadline_ns, struct ez_segment_lease **ret_lease);

@@ -243,8 +243,9 @@ static int create(struct creation *creation)
 		ez_greeting_open(&publisher->context->address, creation->deadline_ns, NULL);
 	if (creation->graph_fd < 0)
 		return creation->graph_fd;
-	err = ez_segment_lease_create(publisher, bytes ? bytes : DEFAULT_BUFFER_BYTES,
-				      creation->deadline_ns, &publisher->lease);
+	if (!bytes)
+		bytes = ez_segment_aligned_bytes(publisher, DEFAULT_BUFFER_BYTES);
+	err = ez_segment_lease_create(publisher, bytes, creation->deadline_ns, &publisher->lease);
 	if (!err)
 		err = ask_for_id(creation);
 	if (!err)

@@ -13,6 +13,7 @@
 #include "fd.h"
 #include "greeting.h"
 #include "log.h"
+#include "prelude.h"
 #include "request.h"
 
 #define FRAME_BYTES_MAX 1024
@@ -131,6 +132,14 @@ static int lease_new(struct ez_publisher *publisher, int fd, struct ez_segment *
 	return 0;
 }
 
+uint64_t ez_segment_aligned_bytes(const struct ez_publisher *publisher, uint64_t bytes)
+{
+	uint64_t spare = UINT64_C(16) * publisher->num_buffers;
+
+	return ((bytes + spare + EZ_VALUE_ALIGNMENT - 1) & ~(uint64_t)(EZ_VALUE_ALIGNMENT - 1)) -
+	       spare;
+}
+
 int ez_segment_lease_create(struct ez_publisher *publisher, uint64_t buffer_bytes,
 			    ez_mono_ns_t deadline_ns, struct ez_segment_lease **ret_lease)
 {
@@ -181,7 +190,8 @@ int ez_publisher_resize_locked(struct ez_publisher *publisher, size_t bytes)
 	if (bytes > SIZE_MAX / 4 / publisher->num_buffers)
 		return -EMSGSIZE;
 	pthread_mutex_unlock(&publisher->lock);
-	err = ez_segment_lease_create(publisher, 2 * (uint64_t)bytes,
+	err = ez_segment_lease_create(publisher,
+				      ez_segment_aligned_bytes(publisher, 2 * (uint64_t)bytes),
 				      ez_clock_mono_ns() + EZ_CREATE_NS, &lease);
 	pthread_mutex_lock(&publisher->lock);
 	if (err)

@@ -8,10 +8,10 @@
 #include "subscriber.h"
 #include "value.h"
 
-/* The next item, or why there is none. */
-static int take(struct ez_subscriber *subscriber, int64_t timeout_ns, struct ez_item **ret_item)
+/* The next item, or why there is none. Without a deadline (0) the time-out makes one. */
+static int take(struct ez_subscriber *subscriber, int64_t timeout_ns, ez_mono_ns_t deadline_ns,
+		struct ez_item **ret_item)
 {
-	ez_mono_ns_t deadline_ns = 0;
 	struct ez_item *item = NULL;
 	int err = 0;
 
@@ -60,7 +60,8 @@ static inline void give(struct ez_item *item, struct ez_message *ret_message)
 		tell_taken(ret_message);
 }
 
-int ez_receive(struct ez_subscriber *subscriber, int64_t timeout_ns, struct ez_message *ret_message)
+static int receive(struct ez_subscriber *subscriber, int64_t timeout_ns, ez_mono_ns_t deadline_ns,
+		   struct ez_message *ret_message)
 {
 	struct ez_item *item;
 	int err = ez_context_check(subscriber->context);
@@ -69,11 +70,23 @@ int ez_receive(struct ez_subscriber *subscriber, int64_t timeout_ns, struct ez_m
 		return err;
 	if (subscriber->callback)
 		return -EINVAL;
-	err = take(subscriber, timeout_ns, &item);
+	err = take(subscriber, timeout_ns, deadline_ns, &item);
 	if (err)
 		return err;
 	give(item, ret_message);
 	return 0;
+}
+
+int ez_receive(struct ez_subscriber *subscriber, int64_t timeout_ns, struct ez_message *ret_message)
+{
+	return receive(subscriber, timeout_ns, 0, ret_message);
+}
+
+int ez_receive_until(struct ez_subscriber *subscriber, uint64_t deadline_ns,
+		     struct ez_message *ret_message)
+{
+	/* The beginning of the clock's time has passed for sure, and 0 means none. */
+	return receive(subscriber, 0, deadline_ns ? deadline_ns : 1, ret_message);
 }
 
 void ez_message_release(struct ez_message *message)
@@ -93,7 +106,7 @@ void *ez_receive_thread(void *argument)
 	struct ez_message message;
 	struct ez_item *item;
 
-	while (!take(subscriber, EZ_FOREVER, &item)) {
+	while (!take(subscriber, EZ_FOREVER, 0, &item)) {
 		give(item, &message);
 		subscriber->callback(&message, subscriber->user);
 		ez_message_release(&message);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fd.h"
 #include "greeting.h"
@@ -22,6 +23,7 @@ void ez_subscriber_unref(struct ez_subscriber *subscriber)
 {
 	if (!subscriber || __atomic_sub_fetch(&subscriber->refs, 1, __ATOMIC_ACQ_REL))
 		return;
+	ez_disown_fd(subscriber->ready_fd);
 	pthread_cond_destroy(&subscriber->cond);
 	pthread_mutex_destroy(&subscriber->lock);
 	free(subscriber->topic);
@@ -39,7 +41,24 @@ static void queue_init(struct ez_subscriber *subscriber)
 	subscriber->queued = 0;
 }
 
-struct ez_item *ez_subscriber_pop_locked(struct ez_subscriber *subscriber)
+void ez_subscriber_show_locked(struct ez_subscriber *subscriber)
+{
+	bool ready = subscriber->first || subscriber->closed || subscriber->failed;
+	uint64_t one = 1;
+	ssize_t n = 0;
+
+	if (subscriber->ready_fd < 0 || ready == subscriber->shows_ready)
+		return;
+	subscriber->shows_ready = ready;
+	/* Neither fails: the counter is 0 or 1, and nobody else touches it. */
+	if (ready)
+		n = write(subscriber->ready_fd, &one, sizeof(one));
+	else
+		n = read(subscriber->ready_fd, &one, sizeof(one));
+	(void)n;
+}
+
+static struct ez_item *pop_locked(struct ez_subscriber *subscriber)
 {
 	struct ez_item *item = subscriber->first;
 
@@ -52,12 +71,20 @@ struct ez_item *ez_subscriber_pop_locked(struct ez_subscriber *subscriber)
 	return item;
 }
 
+struct ez_item *ez_subscriber_pop_locked(struct ez_subscriber *subscriber)
+{
+	struct ez_item *item = pop_locked(subscriber);
+
+	ez_subscriber_show_locked(subscriber);
+	return item;
+}
+
 void ez_subscriber_push(struct ez_subscriber *subscriber, struct ez_item *item,
 			struct ez_item **dropped)
 {
 	pthread_mutex_lock(&subscriber->lock);
 	if (subscriber->leaky && subscriber->queued >= subscriber->max_queue) {
-		struct ez_item *oldest = ez_subscriber_pop_locked(subscriber);
+		struct ez_item *oldest = pop_locked(subscriber);
 
 		oldest->next = *dropped;
 		*dropped = oldest;
@@ -66,6 +93,7 @@ void ez_subscriber_push(struct ez_subscriber *subscriber, struct ez_item *item,
 	*subscriber->last = item;
 	subscriber->last = &item->next;
 	subscriber->queued++;
+	ez_subscriber_show_locked(subscriber);
 	if (subscriber->waiting)
 		pthread_cond_signal(&subscriber->cond);
 	pthread_mutex_unlock(&subscriber->lock);
@@ -90,6 +118,7 @@ struct ez_item *ez_subscriber_purge(struct ez_subscriber *subscriber, const stru
 		subscriber->last = &item->next;
 		subscriber->queued++;
 	}
+	ez_subscriber_show_locked(subscriber);
 	pthread_mutex_unlock(&subscriber->lock);
 	return purged;
 }
@@ -110,11 +139,13 @@ static struct ez_subscriber *subscriber_new(struct ez_context *context, const ch
 		return NULL;
 	subscriber->context = context;
 	subscriber->refs = 1;
+	subscriber->ready_fd = -1;
 	subscriber->topic = strdup(topic);
 	subscriber->handle = strdup(options->handle ? options->handle : topic);
 	subscriber->task = copy_or_null(options->task);
 	subscriber->leaky = options->leaky;
 	subscriber->max_queue = options->max_queue ? options->max_queue : 1;
+	subscriber->count_only = options->count_only;
 	subscriber->callback = options->callback;
 	subscriber->user = options->user;
 	pthread_mutex_init(&subscriber->lock, NULL);
@@ -206,6 +237,8 @@ int ez_subscriber_create(struct ez_context *context, const char *topic,
 		return err;
 	if (!topic || strlen(topic) > EZ_TOPIC_BYTES_MAX)
 		return -EINVAL;
+	if (context->count_only && !(options && options->count_only))
+		return -EPERM;
 	start.subscriber = subscriber_new(context, topic, options ? options : &defaults);
 	if (!start.subscriber)
 		return -ENOMEM;
@@ -242,6 +275,7 @@ void ez_subscriber_destroy(struct ez_subscriber *subscriber)
 		return;
 	pthread_mutex_lock(&subscriber->lock);
 	subscriber->closed = true;
+	ez_subscriber_show_locked(subscriber);
 	pthread_cond_broadcast(&subscriber->cond);
 	while (subscriber->inside)
 		pthread_cond_wait(&subscriber->cond, &subscriber->lock);

@@ -18,6 +18,7 @@ struct ez_subscriber {
 	char *task;
 	bool leaky;
 	uint32_t max_queue;
+	bool count_only;
 	ez_message_fn callback;
 	void *user;
 	pthread_t thread; /* the callback's, if there is one */
@@ -29,6 +30,8 @@ struct ez_subscriber {
 	uint32_t queued;
 	uint32_t waiting; /* threads in ez_receive() */
 	uint32_t inside;  /* threads anywhere in it */
+	int ready_fd;	  /* an eventfd, -1: nobody asked for it */
+	bool shows_ready; /* it is readable */
 	bool created;	  /* the server said so */
 	bool closed;
 	int failed; /* why nothing will come any more: -ECONNRESET */
@@ -57,6 +60,9 @@ struct ez_item *ez_subscriber_purge(struct ez_subscriber *subscriber, const stru
 
 /* The oldest item, NULL if there is none. */
 struct ez_item *ez_subscriber_pop_locked(struct ez_subscriber *subscriber);
+
+/* Makes ready_fd say whether ez_receive() has something to return. After each change of that. */
+void ez_subscriber_show_locked(struct ez_subscriber *subscriber);
 
 /* ---- update.c, I/O thread ---- */
 

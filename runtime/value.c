@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pickle.h"
+#include "subscriber.h"
 
 static uint64_t load_le(const uint8_t *p, size_t bytes)
 {
@@ -16,7 +17,7 @@ static uint64_t load_le(const uint8_t *p, size_t bytes)
 
 /*
  * `bytes` is what most messages are, so it is recognised without the pickle reader: PROTO 5, maybe
- * FRAME, one of the three BYTES opcodes, the data, maybe MEMOIZE, STOP.
+ * FRAME, maybe a pad, one of the three BYTES opcodes, the data, maybe MEMOIZE, STOP.
  */
 static bool read_bytes(const uint8_t *p, size_t n, struct ez_message *message)
 {
@@ -27,12 +28,16 @@ static bool read_bytes(const uint8_t *p, size_t n, struct ez_message *message)
 		return false;
 	if (p[at] == 0x95)
 		at += 9;
-	if (at + 9 > n)
+	else if (p[at] == 0x43 && 5 + (size_t)p[3] < n && p[4 + p[3]] == 0x30)
+		at += 3 + (size_t)p[3]; /* aligned, see prelude.h */
+	if (at + 1 > n)
 		return false;
 	width = p[at] == 0x43 ? 1 : p[at] == 0x42 ? 4 : p[at] == 0x8e ? 8 : 0;
-	len = load_le(p + at + 1, width);
 	at += 1 + width;
-	if (!width || at > n || len > n - at)
+	if (!width || at > n)
+		return false;
+	len = load_le(p + at - width, width);
+	if (len > n - at)
 		return false;
 	message->type = EZ_TYPE_BYTES;
 	message->data = p + at;
@@ -109,12 +114,17 @@ void ez_message_fill(struct ez_message *message, struct ez_item *item)
 	message->real = 0;
 	message->dimensions = 0;
 	message->dtype[0] = '\0';
-	message->buffers = delivery->parts.buffers;
-	message->num_buffers = delivery->parts.n;
 	message->total_bytes = delivery->parts.total_bytes;
 	message->topic = item->tap->channel->topic;
 	message->internal[0] = item;
 	message->internal[1] = (void *)(uintptr_t)item->tap->channel->context->generation;
+	if (item->tap->subscriber->count_only) {
+		message->buffers = NULL;
+		message->num_buffers = 0;
+		return;
+	}
+	message->buffers = delivery->parts.buffers;
+	message->num_buffers = delivery->parts.n;
 	if (read_bytes(first->iov_base, first->iov_len, message))
 		return;
 	message->type = EZ_TYPE_OTHER;

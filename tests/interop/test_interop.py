@@ -18,9 +18,9 @@ ARRAY_SUM = ELEMENTS * (ELEMENTS - 1) // 2
 
 def sent_and_sum(kind):
     """The command that sends, and the content that arrives."""
-    if kind == "bytes":
-        return f"send {COUNT} {BYTES}", COUNT * BYTES
-    return f"array {COUNT} {ELEMENTS}", COUNT * ARRAY_SUM
+    if "bytes" in kind:
+        return f"{'slot' if 'slots' in kind else 'send'} {COUNT} {BYTES}", COUNT * BYTES
+    return f"{'slotarray' if 'slots' in kind else 'array'} {COUNT} {ELEMENTS}", COUNT * ARRAY_SUM
 
 
 def pass_messages(publisher, subscriber, transport, kind):
@@ -76,7 +76,7 @@ def main():
     failed = 0
     for direction in ("to Python", "from Python"):
         for transport in ("shm", "tcp"):
-            for kind in ("bytes", "numpy"):
+            for kind in ("bytes", "numpy") + (("bytes by slots", "numpy by slots") if direction == "to Python" else ()):
                 try:
                     run(direction, transport, kind)
                     print(f"{direction}, {transport}, {kind}: {COUNT} messages")

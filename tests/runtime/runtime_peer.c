@@ -50,7 +50,10 @@ static void say(int err, const char *text)
 
 static void do_sub(struct peer *peer, const char *topic, const char *flag)
 {
-	const struct ez_subscriber_options options = {.leaky = strcmp(flag, "leaky") == 0};
+	const struct ez_subscriber_options options = {
+		.leaky = strcmp(flag, "leaky") == 0,
+		.count_only = strcmp(flag, "count") == 0,
+	};
 	int err = -ENOSPC;
 
 	if (peer->num_subscribers < SUBSCRIBERS_MAX)
@@ -96,6 +99,41 @@ static void do_send(struct peer *peer, unsigned int count, unsigned int bytes)
 	for (i = 0; i < count && !err; i++)
 		err = ez_publish_bytes(peer->publisher, content, bytes, PATIENCE_NS);
 	free(content);
+	say_sent(err, count);
+}
+
+/* As `send`, without a copy. */
+static void do_slot(struct peer *peer, unsigned int count, unsigned int bytes)
+{
+	struct ez_slot slot;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < count && !err; i++) {
+		err = ez_publish_begin(peer->publisher, bytes + 100, PATIENCE_NS, &slot);
+		if (err)
+			break;
+		memset(slot.data, 0, bytes);
+		err = ez_publish_commit(&slot, bytes);
+	}
+	say_sent(err, count);
+}
+
+/* As `array`, without a copy. */
+static void do_slot_array(struct peer *peer, unsigned int count, unsigned int elements)
+{
+	const uint64_t shape = elements;
+	struct ez_slot slot;
+	unsigned int i, e;
+	int err = 0;
+
+	for (i = 0; i < count && !err; i++) {
+		err = ez_publish_begin_array(peer->publisher, "f4", &shape, 1, PATIENCE_NS, &slot);
+		for (e = 0; !err && e < elements; e++)
+			((float *)slot.data)[e] = (float)e;
+		if (!err)
+			err = ez_publish_commit(&slot, slot.bytes);
+	}
 	say_sent(err, count);
 }
 
@@ -236,6 +274,10 @@ static void obey(struct peer *peer, char *line)
 	if (obey_names(peer, line)) {
 	} else if (sscanf(line, "send %u %u", &a, &b) == 2) {
 		do_send(peer, a, b);
+	} else if (sscanf(line, "slot %u %u", &a, &b) == 2) {
+		do_slot(peer, a, b);
+	} else if (sscanf(line, "slotarray %u %u", &a, &b) == 2) {
+		do_slot_array(peer, a, b);
 	} else if (sscanf(line, "try %u %u", &a, &b) == 2) {
 		do_try(peer, a, b);
 	} else if (sscanf(line, "array %u %u", &a, &b) == 2) {

@@ -375,10 +375,25 @@ def old_channel(server, peer):
     channel.close()
 
 
+def count_only(server, peer):
+    """EZ_COUNT_ONLY: says once that references are fine, and refuses who would read payloads."""
+    peer.tell("sub T", "error -1 ")
+    with FakePublisher(server) as publisher:
+        peer.send("sub T count")
+        link, _ = publisher.accept()
+        link.expect(ELIDE_OK)
+        peer.expect("ok")
+        tcp(link, 0)
+        peer.tell("recv 1", "got 1 37 tcp")
+        expect_ack(link, 0)
+        peer.tell("unsub 0")
+        link.expect_closed()
+
+
 CASES = ((broken_frames, {}), (stale_and_unknown_segments, {}), (odd_segments, {}), (handshakes, {}),
          (unreachable, {}), (old_handshake, {}), (repeated_ids, {}), (byte_by_byte, {}), (odd_channels, {}),
          (odd_acknowledgements, {}), (attach_failed, {}), (same_pid, {}), (slow_reader, {}),
-         (old_channel, {"EZ_HANDSHAKE": "pr206"}),
+         (count_only, {"EZ_COUNT_ONLY": "1"}), (old_channel, {"EZ_HANDSHAKE": "pr206"}),
          (lost_lease, {"EZ_LEASE_TIMEOUT_MS": "150"}))
 
 

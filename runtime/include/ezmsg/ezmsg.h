@@ -3,8 +3,10 @@
  * libezmsg: publish and subscribe in an ezmsg graph from C, measurable from outside.
  *
  * A context is the process's tie to one graph server; it owns one background thread that serves
- * all sockets. Publishers and subscribers are made in a context. A message is a value that Python
- * peers can read: ez_publish_bytes() sends `bytes`, ez_publish_array() a numpy array.
+ * all sockets. Publishers and subscribers are made in a context, and those of one context reach
+ * each other without leaving the process; two contexts of a process are as two processes. A message
+ * is a value that Python peers can read: ez_publish_bytes() sends `bytes`, ez_publish_array() a
+ * numpy array. docs/runtime.md tells it from the beginning.
  *
  * Conventions for all functions: 0 or a count on success, a negative errno on failure. Times are
  * nanoseconds (`_ns`); a time-out of EZ_FOREVER never ends, 0 tries once. Strings are UTF-8 and
@@ -14,8 +16,9 @@
  * Environment: EZMSG_GRAPHSERVER_ADDR, EZMSG_PUBLISHER_PORT_START, EZMSG_FORCE_TCP,
  * EZMSG_ALLOW_LOCAL as in ezmsg; EZMSG_LOGLEVEL (DEBUG ... CRITICAL) lets the library write to
  * stderr, without it it never does; EZ_LEASE_TIMEOUT_MS frees a buffer that held a publisher up for
- * so long (default: never); EZ_HANDSHAKE=pr206 speaks to channels of ezmsg's pull request 206;
- * EZPROF_HELLO=1 asks any graph server whether it is ezprof's, 0 none.
+ * so long (default: never); EZ_COUNT_ONLY=1 allows only subscribers that don't read payloads, which
+ * keeps publishers of ezmsg 3.10 sending short references; EZ_HANDSHAKE=pr206 speaks to channels of
+ * ezmsg's pull request 206; EZPROF_HELLO=1 asks any graph server whether it is ezprof's, 0 none.
  *
  * fork(): a child must not use its parent's objects; calls on them return -EOWNERDEAD. It makes a
  * context of its own.
@@ -57,8 +60,9 @@ enum ez_type {
 #define EZ_DIMENSIONS_MAX 32
 
 /*
- * A received message: a borrowed view, valid until ez_message_release(). Zero copy on local and
- * shm; `buffers[0]` is the pickle, the others its out-of-band buffers.
+ * A received message: a borrowed view, valid until ez_message_release(), to be read only. Zero copy
+ * on local and shm; `buffers[0]` is the pickle, the others its out-of-band buffers. Elements of
+ * arrays that were published by this library lie on a multiple of 64; those of others anywhere.
  */
 struct ez_message {
 	uint64_t id; /* per publisher, from 0 */
@@ -97,9 +101,9 @@ EZ_API void ez_context_destroy(struct ez_context *context);
 
 struct ez_publisher_options {
 	uint32_t num_buffers; /* 0: 32. Messages that may be unreleased by the slowest subscriber */
-	uint64_t
-		buffer_bytes; /* 0: 65536. Larger messages move the publisher to a larger segment */
-	bool force_tcp;	      /* never shm or local */
+	uint64_t buffer_bytes; /* 0: 65536. Larger messages move the publisher to a larger segment.
+				  Multiples of 64, and of 4 for num_buffers, keep values aligned */
+	bool force_tcp;	       /* never shm or local */
 	bool start_paused;
 	const char *host; /* NULL: 127.0.0.1. Where channels connect to */
 	uint16_t port;	  /* 0: the first free one from EZMSG_PUBLISHER_PORT_START on */
@@ -134,6 +138,40 @@ EZ_API int ez_publish_array(struct ez_publisher *publisher, const char *dtype,
 EZ_API int ez_publish_buffers(struct ez_publisher *publisher, const struct iovec *buffers,
 			      size_t num_buffers, int64_t timeout_ns);
 
+/* `bytes` out of several pieces, one behind the other. */
+EZ_API int ez_publish_bytesv(struct ez_publisher *publisher, const struct iovec *pieces,
+			     size_t num_pieces, int64_t timeout_ns);
+
+/*
+ * Without a copy: begin waits as ez_publish_bytes() does and gives the buffer from which the
+ * message will be sent; the caller fills `data`, which lies on a multiple of 64 (see buffer_bytes);
+ * commit sends it.
+ * From begin to commit or abort, each of which any thread may call, all other threads that publish
+ * on this publisher wait, and it must not be destroyed. A message that has begun is sent also when
+ * the graph is paused meanwhile.
+ */
+struct ez_slot {
+	void *data;
+	size_t bytes;			/* room at data */
+	struct ez_publisher *publisher; /* NULL after commit and abort */
+	uint64_t internal[3];		/* the runtime's own */
+};
+
+/* For `bytes` of at most that length. Errors: as ez_publish_bytes(); there is no slot then. */
+EZ_API int ez_publish_begin(struct ez_publisher *publisher, size_t bytes, int64_t timeout_ns,
+			    struct ez_slot *ret_slot);
+/* For an array, described as for ez_publish_array(). */
+EZ_API int ez_publish_begin_array(struct ez_publisher *publisher, const char *dtype,
+				  const uint64_t *shape, size_t dimensions, int64_t timeout_ns,
+				  struct ez_slot *ret_slot);
+/*
+ * Sends the first `bytes` of it; of an array all. -EINVAL, and the slot stays: more than there is
+ * room for, or less than the array; also where there is no slot.
+ */
+EZ_API int ez_publish_commit(struct ez_slot *slot, size_t bytes);
+/* Gives it back; nothing is sent, no message id is used up. Without a slot it does nothing. */
+EZ_API void ez_publish_abort(struct ez_slot *slot);
+
 /* Messages sent so far and their marshalled bytes. Exact between two publishes. */
 EZ_API void ez_publisher_totals(const struct ez_publisher *publisher, uint64_t *ret_messages,
 				uint64_t *ret_bytes);
@@ -155,9 +193,13 @@ struct ez_subscriber_options {
 	void *user;
 	bool leaky;	    /* drop the oldest unread message instead of holding up the publisher */
 	uint32_t max_queue; /* leaky: messages that may wait; 0: 1 */
+	bool count_only;    /* messages come without payload: id, total_bytes, topic, via */
 };
 
-/* `options` may be NULL. Blocks until all its channels are up (at most 10 s). */
+/*
+ * `options` may be NULL. Blocks until all its channels are up (at most 10 s). -EPERM: the process
+ * has EZ_COUNT_ONLY=1 and this subscriber isn't count_only.
+ */
 EZ_API int ez_subscriber_create(struct ez_context *context, const char *topic,
 				const struct ez_subscriber_options *options,
 				struct ez_subscriber **ret_subscriber);
@@ -173,6 +215,21 @@ EZ_API void ez_subscriber_destroy(struct ez_subscriber *subscriber);
 EZ_API int ez_receive(struct ez_subscriber *subscriber, int64_t timeout_ns,
 		      struct ez_message *ret_message);
 EZ_API void ez_message_release(struct ez_message *message);
+
+/* The same with a point in time, nanoseconds of CLOCK_MONOTONIC, for loops with a period. */
+EZ_API int ez_receive_until(struct ez_subscriber *subscriber, uint64_t deadline_ns,
+			    struct ez_message *ret_message);
+
+/*
+ * A descriptor for poll, epoll and the like. It is readable (POLLIN) exactly while ez_receive()
+ * with a time-out of 0 would not return -ETIMEDOUT: a message waits, or the subscriber is closed or
+ * has lost the graph server. So it is level-triggered, and there is nothing to read or to reset; an
+ * edge (EPOLLET) comes when the first message enters the empty queue, so that on an edge messages
+ * are to be taken until -ETIMEDOUT. It is the subscriber's: don't read, write or close it; it ends
+ * in ez_subscriber_destroy(). The first call makes it; each returns the same.
+ * Errors: -EINVAL it has a callback; -EMFILE, ...
+ */
+EZ_API int ez_subscriber_fd(struct ez_subscriber *subscriber);
 
 /* Messages released so far, their bytes, and how many were dropped unread. */
 EZ_API void ez_subscriber_totals(const struct ez_subscriber *subscriber, uint64_t *ret_messages,
