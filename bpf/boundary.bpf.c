@@ -193,11 +193,8 @@ EZ_INLINE void dispatch(__u32 probe, const struct ez_hit *hit, const ez_register
 		on_open(hit);
 }
 
-/* The loader sets the attach type: uprobe_multi where the kernel has it. */
-SEC("kprobe")
-int ezprof_boundary(ez_registers *ctx)
+EZ_PROGRAM(ezprof_boundary)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	__u32 probe = EZ_COOKIE_PROBE(cookie);
 	struct ez_hit hit = {.now_ns = bpf_ktime_get_ns()};
 	__u32 zero = 0;
@@ -210,7 +207,7 @@ int ezprof_boundary(ez_registers *ctx)
 	/* A close is counted and no more: what it ends is known from the registry. */
 	if (probe == EZ_PROBE_endpoint_close)
 		return 0;
-	if (ez_hit_enter(&hit, EZ_COOKIE_FILE(cookie), EZ_ARG0(ctx)))
-		dispatch(probe, &hit, ctx);
+	if (ez_hit_enter(&hit, EZ_COOKIE_FILE(cookie), EZ_ARG0(r)))
+		dispatch(probe, &hit, r);
 	return 0;
 }

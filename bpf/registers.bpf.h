@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Probe arguments: they sit in the registers of the calling convention (see usdt/sdt.h), so that
- * reading one is one load. No user memory is read.
+ * Probe arguments, and the entry of a program that gets them. Ours sit in the registers of the
+ * calling convention (see usdt/sdt.h), so that reading one is one load; no user memory is read.
+ *
+ * Compiled with EZ_USDT the same programs read them from wherever the note of the probe says, by
+ * libbpf's USDT support: for probes that somebody else's build has put elsewhere.
+ *
+ * EZ_PROGRAM(name) { ... } is a program whose body sees `cookie` and `r`.
  */
 #ifndef EZ_REGISTERS_BPF_H
 #define EZ_REGISTERS_BPF_H
 
 #include "vmlinux.h"
 
-#if defined(__TARGET_ARCH_x86)
+#if defined(EZ_USDT)
+#include "usdt_arguments.bpf.h"
+#elif defined(__TARGET_ARCH_x86)
 typedef struct pt_regs ez_registers;
 #define EZ_ARG0(r) ((r)->di)
 #define EZ_ARG1(r) ((r)->si)
@@ -26,6 +33,18 @@ typedef struct user_pt_regs ez_registers;
 #define EZ_ARG5(r) ((r)->regs[5])
 #else
 #error "the registers of probe arguments are known for x86-64 and aarch64 only"
+#endif
+
+/* The loader sets the attach type: uprobe_multi where the kernel has it. */
+#if !defined(EZ_USDT)
+#define EZ_PROGRAM(name) \
+	EZ_INLINE int name##_hit(__u64 cookie, const ez_registers *r); \
+	SEC("kprobe") \
+	int name(ez_registers *ctx) \
+	{ \
+		return name##_hit(bpf_get_attach_cookie(ctx), ctx); \
+	} \
+	EZ_INLINE int name##_hit(__u64 cookie, const ez_registers *r)
 #endif
 
 #endif

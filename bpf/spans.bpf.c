@@ -83,14 +83,13 @@ whole:
 		put(h, EZ_SPANS_PER_PAGE);
 }
 
-SEC("kprobe")
-int ezprof_spans(ez_registers *ctx)
+EZ_PROGRAM(ezprof_spans)
 {
 	__u32 zero = 0, tgid = ez_current_tgid();
 	struct hand_over h = {
-		.endpoint = EZ_ARG0(ctx),
-		.page = EZ_ARG1(ctx),
-		.file = EZ_COOKIE_FILE(bpf_get_attach_cookie(ctx)),
+		.endpoint = EZ_ARG0(r),
+		.page = EZ_ARG1(r),
+		.file = EZ_COOKIE_FILE(cookie),
 		.counted = bpf_map_lookup_elem(&span_counters, &zero),
 	};
 	struct ez_hit hit = {.counters = bpf_map_lookup_elem(&counters, &zero)};
@@ -101,6 +100,6 @@ int ezprof_spans(ez_registers *ctx)
 	if (!bpf_map_lookup_elem(&targets, &tgid))
 		ez_hit_lose(&hit, EZ_LOSS_NOT_A_TARGET);
 	else
-		take(&h, EZ_ARG2(ctx));
+		take(&h, EZ_ARG2(r));
 	return 0;
 }

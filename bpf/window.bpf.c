@@ -185,14 +185,13 @@ EZ_INLINE void take(const struct ez_hit *hit, const struct hand_over *h)
 		add_totals(h, &head);
 }
 
-SEC("kprobe")
-int ezprof_window(ez_registers *ctx)
+EZ_PROGRAM(ezprof_window)
 {
-	__u32 file = EZ_COOKIE_FILE(bpf_get_attach_cookie(ctx)), zero = 0;
+	__u32 file = EZ_COOKIE_FILE(cookie), zero = 0;
 	struct hand_over h = {
-		.page = EZ_ARG1(ctx),
-		.id = EZ_ARG3(ctx),
-		.total_before = EZ_ARG4(ctx),
+		.page = EZ_ARG1(r),
+		.id = EZ_ARG3(r),
+		.total_before = EZ_ARG4(r),
 	};
 	struct ez_hit hit = {.counters = bpf_map_lookup_elem(&counters, &zero)};
 
@@ -201,9 +200,9 @@ int ezprof_window(ez_registers *ctx)
 	EZ_ADD(&hit.counters->hits[EZ_PROBE_window], 1);
 	if (!is_wanted(&hit, file, h.id))
 		return 0;
-	if (EZ_ARG2(ctx) < sizeof(struct ez_bucket))
+	if (EZ_ARG2(r) < sizeof(struct ez_bucket))
 		ez_hit_lose(&hit, EZ_LOSS_BAD_ENDPOINT);
-	else if (find_place(&hit, file, EZ_ARG0(ctx), &h))
+	else if (find_place(&hit, file, EZ_ARG0(r), &h))
 		take(&hit, &h);
 	return 0;
 }

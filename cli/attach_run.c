@@ -219,6 +219,8 @@ static void describe_object(const struct ezprof_measurement *m, const struct ezp
 	    endpoints == 1 ? "" : "s");
 	if (ezprof_measurement_missing(m, &object->elf, names, sizeof(names)))
 		say("  it lacks the probes %s: what they tell is not measured", names);
+	if (object->elf.foreign)
+		say("  its notes have arguments in places of their own: libbpf reads them there");
 	free(path);
 }
 

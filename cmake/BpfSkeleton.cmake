@@ -1,6 +1,6 @@
 # BPF sources -> one object per file -> one linked object -> a skeleton header.
 #
-#   ezprof_bpf_skeleton(TARGET NAME skeleton SOURCES a.bpf.c... INCLUDES folder... [HEADERS h...])
+#   ezprof_bpf_skeleton(TARGET NAME skeleton SOURCES a.bpf.c... INCLUDES folder... [HEADERS h...] [DEFINES D...])
 #
 # TARGET is an INTERFACE library whose include folder holds NAME.skel.h. Several objects are linked
 # by `bpftool gen object`, so that maps are declared in many files and defined in one.
@@ -22,15 +22,22 @@ if(EZPROF_WERROR)
 endif()
 
 function(ezprof_bpf_skeleton target)
-	cmake_parse_arguments(PARSE_ARGV 1 B "" "NAME" "SOURCES;INCLUDES;HEADERS")
+	cmake_parse_arguments(PARSE_ARGV 1 B "" "NAME" "SOURCES;INCLUDES;HEADERS;DEFINES")
 	list(TRANSFORM B_INCLUDES PREPEND -I OUTPUT_VARIABLE includes)
+	list(TRANSFORM B_DEFINES PREPEND -D OUTPUT_VARIABLE defines)
+	# Objects of the same source with other definitions lie elsewhere.
+	set(place ${CMAKE_CURRENT_BINARY_DIR})
+	if(B_DEFINES)
+		set(place ${CMAKE_CURRENT_BINARY_DIR}/${B_NAME})
+		file(MAKE_DIRECTORY ${place})
+	endif()
 	set(objects)
 	foreach(source IN LISTS B_SOURCES)
 		get_filename_component(path ${source} ABSOLUTE)
 		get_filename_component(stem ${source} NAME_WLE)
-		set(object ${CMAKE_CURRENT_BINARY_DIR}/${stem}.o)
+		set(object ${place}/${stem}.o)
 		add_custom_command(OUTPUT ${object}
-			COMMAND ${EZPROF_CLANG} ${EZPROF_BPF_FLAGS} ${includes}
+			COMMAND ${EZPROF_CLANG} ${EZPROF_BPF_FLAGS} ${defines} ${includes}
 				-MD -MT ${object} -MF ${object}.d -c ${path} -o ${object}
 			DEPENDS ${path} ${B_HEADERS}
 			DEPFILE ${object}.d

@@ -5,6 +5,7 @@
 #include "probe_list.h"
 #include "probe_nop.h"
 #include "registry_layout.h"
+#include "usdt_arguments.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,12 +14,6 @@
 
 #define NOTES_BYTES_MAX (1u << 20)
 #define STAPSDT_TYPE 3u
-
-#if defined(__x86_64__)
-static const char *const registers[] = {"%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9"};
-#elif defined(__aarch64__)
-static const char *const registers[] = {"x0", "x1", "x2", "x3", "x4", "x5"};
-#endif
 
 #define PROBE_NAME(name, nargs, args, meaning) #name,
 #define PROBE_ARGS(name, nargs, args, meaning) nargs,
@@ -132,20 +127,17 @@ static const char *next_string(const char **at, const char *end)
 	return s;
 }
 
-static bool arguments_are_canonical(const char *text, unsigned int count)
+/* False: nobody can read them. */
+static bool take_arguments(struct ezprof_elf *elf, uint32_t probe, const char *text)
 {
-	char expected[128] = "";
-	size_t used = 0;
+	enum ezprof_usdt_arguments judged = ezprof_usdt_arguments_judge(text, probe_args[probe]);
 
-	for (unsigned int i = 0; i < count && i < sizeof(registers) / sizeof(registers[0]); i++) {
-		const char *parts[] = {i ? " 8@" : "8@", registers[i]};
-
-		for (int p = 0; p < 2; p++) {
-			memcpy(expected + used, parts[p], strlen(parts[p]) + 1);
-			used += strlen(parts[p]);
-		}
-	}
-	return strcmp(text, expected) == 0;
+	if (judged == EZPROF_ARGUMENTS_CANONICAL)
+		return true;
+	if (!elf->foreign || judged == EZPROF_ARGUMENTS_UNREADABLE)
+		snprintf(elf->arguments, sizeof(elf->arguments), "%s %s", probe_names[probe], text);
+	elf->foreign = true;
+	return judged == EZPROF_ARGUMENTS_READABLE;
 }
 
 /* How far the linker, or prelink, has moved the object since its notes were written. */
@@ -204,7 +196,7 @@ static enum ezprof_elf_verdict take_stapsdt(const struct ezprof_elf_file *file,
 	for (uint32_t i = 0; i < EZ_PROBE_COUNT; i++) {
 		if (strcmp(name, probe_names[i]) != 0)
 			continue;
-		if (!arguments_are_canonical(arguments, probe_args[i]))
+		if (!take_arguments(elf, i, arguments))
 			return EZPROF_ELF_ARGUMENTS;
 		return add_site(file, elf, i, addresses);
 	}

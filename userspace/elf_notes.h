@@ -13,6 +13,7 @@
 
 #define EZPROF_ELF_SITES_MAX 64u
 #define EZPROF_ELF_SEGMENTS_MAX 32u
+#define EZPROF_ELF_ARGUMENTS_BYTES 128u
 
 /* clang-format off */
 /* What the file is to us. */
@@ -23,7 +24,7 @@
 	X(CLASS32, "is a 32-bit object, which is not supported") \
 	X(MACHINE, "is for another machine or byte order") \
 	X(DAMAGED, "has damaged section headers or notes") \
-	X(ARGUMENTS, "has probes whose arguments are not in the canonical registers") \
+	X(ARGUMENTS, "has probes whose arguments can't be read") \
 	X(LONG_NOP, "has probe sites that are not a one-byte nop") \
 	X(TOO_MANY, "has more probe sites than can be attached to")
 /* clang-format on */
@@ -46,6 +47,11 @@ struct ezprof_elf_segment {
 
 struct ezprof_elf {
 	enum ezprof_elf_verdict verdict;
+	/* PROBES: arguments are not in our registers, but libbpf can read them: usdt_fallback.h. */
+	bool foreign;
+	/* The first probe with such arguments, or with unreadable ones, and these, cut: "publish
+	   8@%rax ...". Hostile text. */
+	char arguments[EZPROF_ELF_ARGUMENTS_BYTES];
 	uint32_t site_count;				    /* 0 unless the verdict is PROBES */
 	struct ezprof_elf_site sites[EZPROF_ELF_SITES_MAX]; /* by ascending probe number */
 	bool has_registry;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes, opens and loads the skeleton; see loader.h. */
 #include "loader.h"
+#include "loader_skeleton.h"
 #include "ezprof.skel.h"
 #include "bpf_link_attr.h"
 #include "bucket_shared.h"
@@ -332,6 +333,11 @@ uint64_t ezprof_bpf_map_bytes(const struct ezprof_bpf *bpf)
 uint32_t ezprof_bpf_span_ring_bytes(const struct ezprof_bpf *bpf)
 {
 	return bpf->span_ring_bytes;
+}
+
+const struct ezprof *ezprof_bpf_skeleton(const struct ezprof_bpf *bpf)
+{
+	return bpf->skeleton;
 }
 
 const struct ezprof_bpf_fds *ezprof_bpf_map_fds(const struct ezprof_bpf *bpf)

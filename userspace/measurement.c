@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "measurement.h"
 #include "clock.h"
-#include "link_closer.h"
+#include "measurement_links.h"
 #include "recycling.h"
 #include "snapshot.h"
 
@@ -32,44 +32,6 @@ int ezprof_measurement_new(struct ezprof_measurement **ret_measurement)
 	return 0;
 }
 
-size_t ezprof_measurement_links(const struct ezprof_measurement *m)
-{
-	size_t i, j, n = 0;
-
-	for (i = 0; i < m->target_count; i++) {
-		for (j = 0; j < m->targets[i]->object_count; j++)
-			n += m->targets[i]->objects[j].links.count;
-	}
-	for (i = 0; i < m->file_count; i++)
-		n += m->files[i].links.count;
-	return n;
-}
-
-/* Into `fds` as many as fit; what doesn't is closed here. */
-static void take_links(struct ezprof_links *links, int *fds, size_t room, size_t *count)
-{
-	while (links->count > 0 && *count < room)
-		fds[(*count)++] = links->fds[--links->count];
-	ezprof_links_close(links);
-}
-
-void ezprof_measurement_detach(struct ezprof_measurement *m)
-{
-	size_t room = ezprof_measurement_links(m), count = 0, i, j;
-	int *fds = room ? malloc(room * sizeof(*fds)) : NULL;
-
-	if (!fds)
-		room = 0;
-	for (i = 0; i < m->target_count; i++) {
-		for (j = 0; j < m->targets[i]->object_count; j++)
-			take_links(&m->targets[i]->objects[j].links, fds, room, &count);
-	}
-	for (i = 0; i < m->file_count; i++)
-		take_links(&m->files[i].links, fds, room, &count);
-	ezprof_links_close_all(fds, count);
-	free(fds);
-}
-
 void ezprof_measurement_free(struct ezprof_measurement *m)
 {
 	size_t i;
@@ -84,6 +46,7 @@ void ezprof_measurement_free(struct ezprof_measurement *m)
 	ezprof_buckets_close(m->buckets);
 	if (m->maps)
 		ezprof_maps_close(m->maps);
+	ezprof_usdt_fallback_free(m->fallback);
 	ezprof_bpf_free(m->bpf);
 	ezprof_opener_stop(m->opener);
 	free(m);
@@ -209,7 +172,9 @@ static int link_object(struct ezprof_measurement *m, struct ezprof_target *targe
 
 	if (object->linked)
 		return 0;
-	if (!links->count)
+	if (target->process->objects[i].elf.foreign)
+		err = ezprof_measurement_link_foreign(m, target, i, ret_refusal);
+	else if (!links->count)
 		err = ezprof_opener_link(m->opener, m->filtered ? target->process : NULL,
 					 &target->process->objects[i], object->file, links,
 					 ret_refusal);
@@ -282,6 +247,9 @@ static const char *link_sentence(int err)
 		return "cannot be attached to: not permitted";
 	case -EINVAL:
 		return "cannot be attached to: the kernel refuses its probe sites";
+	case -EOPNOTSUPP:
+		return "cannot be attached to any more: its probes have their arguments in places "
+		       "of their own, and such processes must be there when measuring starts";
 	default:
 		return strerror(-err);
 	}
@@ -455,8 +423,11 @@ void ezprof_measurement_exited(struct ezprof_measurement *m, struct ezprof_targe
 	ezprof_snapshot_keep(m, target);
 	target->state = EZPROF_TARGET_EXITED;
 	/* What it executes now may be the same file: two links would count twice. */
-	for (i = 0; i < target->object_count; i++)
+	for (i = 0; i < target->object_count; i++) {
 		ezprof_links_close(&target->objects[i].links);
+		ezprof_usdt_links_close(target->objects[i].usdt_links);
+		target->objects[i].usdt_links = NULL;
+	}
 	refuse_buckets(m, target);
 	ezprof_maps_release(m->maps, target->process->pid);
 }

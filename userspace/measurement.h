@@ -16,6 +16,7 @@
 #include "map_reader.h"
 #include "opener.h"
 #include "target.h"
+#include "usdt_fallback.h"
 #include "window_reader.h"
 
 /* Up to so many processes get links of their own; more share one link per file. */
@@ -25,13 +26,15 @@ struct ezprof_measurement {
 	struct ezprof_opener *opener; /* NULL once it is gone */
 	struct ezprof_bpf *bpf;
 	struct ezprof_maps *maps;
+	struct ezprof_usdt_fallback *fallback; /* NULL: nobody needed it so far */
 	struct ezprof_buckets *buckets; /* NULL: not measured by windows, but by boundaries only */
 	struct ezprof_target **targets;
 	size_t target_count;
 	struct ezprof_measured_file {
 		uint64_t device, inode;
 		struct ezprof_links links; /* shared ones, where links aren't filtered by process */
-	} * files;			   /* number of a file = its place here */
+		struct ezprof_usdt_links *usdt_links;
+	} * files; /* number of a file = its place here */
 	size_t file_count;
 	uint64_t attached_ns;
 	uint64_t kept_ns; /* window of what is kept of a process that ends */

@@ -73,6 +73,7 @@ struct ezprof_process {
 	struct ezprof_file_id *seen; /* namely these */
 	/* The first file with probes that can't be attached to (or 32-bit program); NULL: none */
 	char *refused_path;
+	char refused_arguments[EZPROF_ELF_ARGUMENTS_BYTES]; /* hostile text, "" */
 	enum ezprof_elf_verdict refused;
 };
 

@@ -79,12 +79,16 @@ static int keep_object(struct ezprof_process *p, const struct ezprof_proc_map *m
 }
 
 static void note_refused(struct ezprof_process *p, const struct ezprof_proc_map *map,
-			 enum ezprof_elf_verdict verdict)
+			 const struct ezprof_elf *elf)
 {
+	enum ezprof_elf_verdict verdict = elf->verdict;
+
 	if (verdict == EZPROF_ELF_NONE || verdict == EZPROF_ELF_NOT_ELF || p->refused_path)
 		return;
 	p->refused_path = strdup(map->path);
 	p->refused = verdict;
+	if (verdict == EZPROF_ELF_ARGUMENTS)
+		memcpy(p->refused_arguments, elf->arguments, sizeof(p->refused_arguments));
 }
 
 static int open_object(struct search *s, const struct ezprof_proc_map *map, int *ret_fd)
@@ -124,7 +128,7 @@ static int look_at(struct search *s, const struct ezprof_proc_map *map)
 		if (!err)
 			return 0;
 	} else if (!err) {
-		note_refused(s->process, map, object.elf.verdict);
+		note_refused(s->process, map, &object.elf);
 	}
 	close(object.fd);
 	/* A file that can't be read is none that we can attach to; others may be. */

@@ -43,7 +43,8 @@ static void say_open_error(pid_t pid, int err, char *sentence)
 
 static void say_no_probes(const struct ezprof_process *process, char *sentence)
 {
-	char *path;
+	const char *arguments = process->refused_arguments;
+	char *path, *text;
 
 	if (!process->refused_path) {
 		snprintf(sentence, EZPROF_SENTENCE_BYTES,
@@ -51,8 +52,11 @@ static void say_no_probes(const struct ezprof_process *process, char *sentence)
 		return;
 	}
 	path = ezprof_text_repair(process->refused_path, strlen(process->refused_path), 0);
-	snprintf(sentence, EZPROF_SENTENCE_BYTES, "has no usable ezprof probes: %.200s %s",
-		 path ? path : "a file", ezprof_elf_verdict_text(process->refused));
+	text = ezprof_text_repair(arguments, strlen(arguments), 0);
+	snprintf(sentence, EZPROF_SENTENCE_BYTES, "has no usable ezprof probes: %.120s %s%s%.120s",
+		 path ? path : "a file", ezprof_elf_verdict_text(process->refused),
+		 *arguments ? ": " : "", text ? text : "");
+	free(text);
 	free(path);
 }
 
@@ -164,6 +168,7 @@ void ezprof_target_free(struct ezprof_target *target)
 		return;
 	for (i = 0; i < target->object_count; i++) {
 		ezprof_links_close(&target->objects[i].links);
+		ezprof_usdt_links_close(target->objects[i].usdt_links);
 		ezprof_registry_reader_free(target->objects[i].reader);
 		free(target->objects[i].at_attach);
 	}

@@ -15,6 +15,7 @@
 #include "opener.h"
 #include "profile.h"
 #include "registry_reader.h"
+#include "usdt_fallback.h"
 
 #define EZPROF_SENTENCE_BYTES 320
 
@@ -36,6 +37,7 @@ struct ezprof_target_object {
 	uint64_t attached_ns;	   /* its hits count from then on */
 	uint64_t from_id;	   /* window path: its first whole bucket, on its own clock */
 	struct ezprof_links links; /* count 0: links that aren't filtered by process do it */
+	struct ezprof_usdt_links *usdt_links; /* likewise NULL */
 };
 
 struct ezprof_target {

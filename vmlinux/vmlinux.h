@@ -55,6 +55,7 @@ struct pt_regs {
 	unsigned long ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
 };
 #elif defined(__TARGET_ARCH_arm64)
+struct pt_regs;
 struct user_pt_regs {
 	__u64 regs[31];
 	__u64 sp, pc, pstate;

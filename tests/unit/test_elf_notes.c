@@ -159,8 +159,16 @@ static void test_refused(void **state)
 
 	at = find(&c, ".note.stapsdt", "8@%rdx", 6);
 	memcpy(at, "4@%edx", 6);
+	assert_int_equal(copy_read(&c, &elf), EZPROF_ELF_PROBES);
+	assert_true(elf.foreign);
+	assert_non_null(strstr(elf.arguments, " 4@%edx"));
+	memcpy(at, "8@%rip", 6);
 	assert_int_equal(copy_read(&c, &elf), EZPROF_ELF_ARGUMENTS);
+	assert_int_equal(elf.site_count, 0);
+	assert_non_null(strstr(elf.arguments, " 8@%rip"));
 	memcpy(at, "8@%rdx", 6);
+	assert_int_equal(copy_read(&c, &elf), EZPROF_ELF_PROBES);
+	assert_false(elf.foreign);
 
 	c.data[EI_CLASS] = ELFCLASS32;
 	assert_int_equal(copy_read(&c, &elf), EZPROF_ELF_CLASS32);
