@@ -75,8 +75,8 @@ def build(folder, name, change):
     for file, text in zip(("sdt.h", "probes.c"), changed):
         with open(os.path.join(place, file), "w") as opened:
             opened.write(text)
-    others = [os.path.join(USDT, f) for f in ("registry.c", "endpoint.c", "bucket.c", "spans.c",
-                                              "counter_clock.c")]
+    others = [os.path.join(USDT, f) for f in sorted(os.listdir(USDT))
+              if f.endswith(".c") and f != "probes.c"]
     target = os.path.join(place, "player")
     subprocess.run(["gcc", "-O0" if name == "as it comes" else "-O2", "-g", "-D_GNU_SOURCE", "-w", "-I", place, "-I", USDT,
                     os.path.join(place, "probes.c"), *others,
