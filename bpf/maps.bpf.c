@@ -12,6 +12,7 @@ struct ez_counters_map counters SEC(".maps");
 
 const volatile __u32 lease_stride = 64;
 const volatile __u64 pid_ns_dev = 0, pid_ns_inode = 0;
+const volatile __u32 never = 0;
 __u64 last_epoch = 0;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -75,6 +75,8 @@ extern const volatile __u32 lease_stride;
 /* The agent's pid namespace, where it is not the host's: pids are those of this one. 0: the host's.
  */
 extern const volatile __u64 pid_ns_dev, pid_ns_inode;
+/* 0: what the verifier drops; see ez_keep_own_stack(). */
+extern const volatile __u32 never;
 /* Raised at each allocation of a group. */
 extern __u64 last_epoch;
 

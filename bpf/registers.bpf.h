@@ -35,13 +35,19 @@ typedef struct user_pt_regs ez_registers;
 #error "the registers of probe arguments are known for x86-64 and aarch64 only"
 #endif
 
+/* Tests build variants that may sleep. */
+#ifndef EZ_SECTION
+#define EZ_SECTION "kprobe"
+#endif
+
 /* The loader sets the attach type: uprobe_multi where the kernel has it. */
 #if !defined(EZ_USDT)
 #define EZ_PROGRAM(name) \
 	EZ_INLINE int name##_hit(__u64 cookie, const ez_registers *r); \
-	SEC("kprobe") \
+	SEC(EZ_SECTION) \
 	int name(ez_registers *ctx) \
 	{ \
+		ez_keep_own_stack(ctx); \
 		return name##_hit(bpf_get_attach_cookie(ctx), ctx); \
 	} \
 	EZ_INLINE int name##_hit(__u64 cookie, const ez_registers *r)

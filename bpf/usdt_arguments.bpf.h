@@ -43,6 +43,7 @@ static inline __attribute__((always_inline)) void ez_arguments_read(struct pt_re
 	{ \
 		struct ez_arguments arguments; \
 \
+		ez_keep_own_stack(ctx); \
 		ez_arguments_read(ctx, &arguments); \
 		return name##_hit(bpf_usdt_cookie(ctx), &arguments); \
 	} \

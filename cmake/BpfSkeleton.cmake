@@ -1,6 +1,7 @@
 # BPF sources -> one object per file -> one linked object -> a skeleton header.
 #
-#   ezprof_bpf_skeleton(TARGET NAME skeleton SOURCES a.bpf.c... INCLUDES folder... [HEADERS h...] [DEFINES D...])
+#   ezprof_bpf_skeleton(TARGET NAME skeleton SOURCES a.bpf.c... INCLUDES folder... [HEADERS h...] [DEFINES D...]
+#                       [OPTIONS compiler option...] [FOLDER below the binary folder])
 #
 # TARGET is an INTERFACE library whose include folder holds NAME.skel.h. Several objects are linked
 # by `bpftool gen object`, so that maps are declared in many files and defined in one.
@@ -22,22 +23,26 @@ if(EZPROF_WERROR)
 endif()
 
 function(ezprof_bpf_skeleton target)
-	cmake_parse_arguments(PARSE_ARGV 1 B "" "NAME" "SOURCES;INCLUDES;HEADERS;DEFINES")
+	cmake_parse_arguments(PARSE_ARGV 1 B "" "NAME;FOLDER" "SOURCES;INCLUDES;HEADERS;DEFINES;OPTIONS")
 	list(TRANSFORM B_INCLUDES PREPEND -I OUTPUT_VARIABLE includes)
 	list(TRANSFORM B_DEFINES PREPEND -D OUTPUT_VARIABLE defines)
-	# Objects of the same source with other definitions lie elsewhere.
-	set(place ${CMAKE_CURRENT_BINARY_DIR})
-	if(B_DEFINES)
-		set(place ${CMAKE_CURRENT_BINARY_DIR}/${B_NAME})
-		file(MAKE_DIRECTORY ${place})
+	set(binaries ${CMAKE_CURRENT_BINARY_DIR})
+	if(B_FOLDER)
+		string(APPEND binaries /${B_FOLDER})
 	endif()
+	# Objects of the same source with other definitions lie elsewhere.
+	set(place ${binaries})
+	if(B_DEFINES)
+		string(APPEND place /${B_NAME})
+	endif()
+	file(MAKE_DIRECTORY ${place})
 	set(objects)
 	foreach(source IN LISTS B_SOURCES)
 		get_filename_component(path ${source} ABSOLUTE)
 		get_filename_component(stem ${source} NAME_WLE)
 		set(object ${place}/${stem}.o)
 		add_custom_command(OUTPUT ${object}
-			COMMAND ${EZPROF_CLANG} ${EZPROF_BPF_FLAGS} ${defines} ${includes}
+			COMMAND ${EZPROF_CLANG} ${EZPROF_BPF_FLAGS} ${defines} ${includes} ${B_OPTIONS}
 				-MD -MT ${object} -MF ${object}.d -c ${path} -o ${object}
 			DEPENDS ${path} ${B_HEADERS}
 			DEPFILE ${object}.d
@@ -45,8 +50,8 @@ function(ezprof_bpf_skeleton target)
 			VERBATIM)
 		list(APPEND objects ${object})
 	endforeach()
-	set(linked ${CMAKE_CURRENT_BINARY_DIR}/${B_NAME}.linked.o)
-	set(folder ${CMAKE_CURRENT_BINARY_DIR}/skel)
+	set(linked ${binaries}/${B_NAME}.linked.o)
+	set(folder ${binaries}/skel)
 	set(skeleton ${folder}/${B_NAME}.skel.h)
 	file(MAKE_DIRECTORY ${folder})
 	add_custom_command(OUTPUT ${skeleton}

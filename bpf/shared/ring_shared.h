@@ -40,7 +40,9 @@
 /* Full barriers: what was written before is seen before. */
 #define EZ_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
 #define EZ_XCHG(p, value) __sync_lock_test_and_set(p, value)
+#ifndef EZ_ADD
 #define EZ_ADD(p, value) ((void)__sync_fetch_and_add(p, value))
+#endif
 
 enum ez_ring_result { EZ_RING_OK, EZ_RING_RACED, EZ_RING_STALE };
 
