@@ -37,9 +37,13 @@ static uint8_t *slot_of(const struct ez_publisher *publisher, uint64_t id)
 
 static int make_room_locked(struct ez_publisher *publisher, size_t bytes)
 {
-	if (bytes <= ez_segment_usable(publisher->lease->segment))
+	const struct ez_segment *segment = publisher->lease->segment;
+	size_t usable = ez_segment_usable(segment);
+
+	if (bytes <= usable && !ez_segment_lost(segment))
 		return 0;
-	return ez_publisher_resize_locked(publisher, bytes);
+	/* Of a lost one the same size again: twice that is asked for. */
+	return ez_publisher_resize_locked(publisher, bytes > usable / 2 ? bytes : usable / 2);
 }
 
 static int write_slot_locked(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,

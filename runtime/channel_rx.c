@@ -2,7 +2,7 @@
 /*
  * What a publisher sends on a channel that is up: TX_SHM names a slot, TX_TCP carries the message.
  * What can't be read there (a stale slot, an unknown segment) is acknowledged and dropped, as newer
- * releases do; a broken TX_TCP ends the link.
+ * releases do; a broken TX_TCP ends the link, and so does a segment that was truncated under us.
  */
 #include "channel.h"
 
@@ -38,7 +38,8 @@ static void deliver(struct ez_channel *channel, uint64_t id, struct ez_parts *pa
 	ez_items_drop(dropped);
 }
 
-static void deliver_slot(struct ez_channel *channel, uint64_t id)
+/* -EPROTO: the segment is no longer what it was, nor is the link any good. */
+static int deliver_slot(struct ez_channel *channel, uint64_t id)
 {
 	struct ez_segment *segment = channel->segment;
 	uint64_t slot = id % channel->num_buffers;
@@ -48,18 +49,26 @@ static void deliver_slot(struct ez_channel *channel, uint64_t id)
 	if (!err)
 		err = ez_parts_parse(&parts, ez_segment_slot(segment, slot),
 				     ez_segment_usable(segment), id);
+	if (ez_segment_lost(segment)) {
+		if (!err)
+			ez_parts_free(&parts);
+		ez_log(EZ_LOG_WARN, "topic %s: somebody has truncated segment %s", channel->topic,
+		       segment->name);
+		return -EPROTO;
+	}
 	if (err)
 		drop_unread(channel, id, strerror(-err));
 	else
 		deliver(channel, id, &parts, ez_segment_ref(segment), NULL);
+	return 0;
 }
 
 void ez_channel_rx_attached(struct ez_channel *channel, int err)
 {
+	if (!err)
+		err = deliver_slot(channel, channel->rx_id);
 	if (err)
 		drop_unread(channel, channel->rx_id, strerror(-err));
-	else
-		deliver_slot(channel, channel->rx_id);
 	ez_stream_resume(&channel->peer);
 }
 
@@ -72,10 +81,8 @@ static int take_shm(struct ez_channel *channel, struct ez_reader *reader, uint64
 	if (err)
 		return err;
 	if (channel->segment && strlen(channel->segment_name) == segment.len &&
-	    memcmp(channel->segment_name, segment.data, segment.len) == 0) {
-		deliver_slot(channel, id);
-		return 0;
-	}
+	    memcmp(channel->segment_name, segment.data, segment.len) == 0)
+		return deliver_slot(channel, id);
 	/* The publisher has moved to another one; nothing more is read until it is attached. */
 	memcpy(name, segment.data, segment.len);
 	name[segment.len] = '\0';

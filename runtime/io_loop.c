@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fork_guard.h"
+#include "segment_guard.h"
 
 #define EVENTS_AT_ONCE 64
 
@@ -264,7 +265,7 @@ static int start_thread(struct ez_io *io)
 	sigset_t all, old;
 	int err;
 
-	sigfillset(&all);
+	ez_signals_of_others(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&io->thread, NULL, io_thread, io);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -110,8 +110,14 @@ static int write_some(struct ez_link *link)
 		n = sendmsg(link->stream.source.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
-			return errno == EAGAIN ? -EAGAIN : 0;
+		if (n < 0 && errno == EAGAIN)
+			return -EAGAIN;
+		if (n < 0) {
+			/* Half a frame, and perhaps (EFAULT) the memory's fault, not the socket's.
+			 */
+			shutdown(link->stream.source.fd, SHUT_RDWR);
+			return 0;
+		}
 		out->sent += (size_t)n;
 	}
 	return 0;

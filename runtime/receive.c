@@ -41,6 +41,23 @@ static int take(struct ez_subscriber *subscriber, int64_t timeout_ns, ez_mono_ns
 	return item ? 0 : err;
 }
 
+/* Messages in a segment that somebody has truncated are dropped: they read as zeros, at best. */
+static int take_whole(struct ez_subscriber *subscriber, int64_t timeout_ns,
+		      ez_mono_ns_t deadline_ns, struct ez_item **ret_item)
+{
+	const struct ez_segment *segment;
+	int err;
+
+	while (!(err = take(subscriber, timeout_ns, deadline_ns, ret_item))) {
+		segment = (*ret_item)->delivery->segment;
+		if (!segment || !ez_segment_lost(segment))
+			break;
+		(*ret_item)->next = NULL;
+		ez_items_drop(*ret_item);
+	}
+	return err;
+}
+
 /* The lock only where somebody listens: this fires the probe and does nothing else. */
 static __attribute__((noinline, cold)) void tell_taken(const struct ez_message *message)
 {
@@ -70,7 +87,7 @@ static int receive(struct ez_subscriber *subscriber, int64_t timeout_ns, ez_mono
 		return err;
 	if (subscriber->callback)
 		return -EINVAL;
-	err = take(subscriber, timeout_ns, deadline_ns, &item);
+	err = take_whole(subscriber, timeout_ns, deadline_ns, &item);
 	if (err)
 		return err;
 	give(item, ret_message);
@@ -106,7 +123,7 @@ void *ez_receive_thread(void *argument)
 	struct ez_message message;
 	struct ez_item *item;
 
-	while (!take(subscriber, EZ_FOREVER, 0, &item)) {
+	while (!take_whole(subscriber, EZ_FOREVER, 0, &item)) {
 		give(item, &message);
 		subscriber->callback(&message, subscriber->user);
 		ez_message_release(&message);

@@ -47,6 +47,9 @@ static int map_fd(int fd, bool writable, struct ez_segment *segment)
 	if (p == MAP_FAILED)
 		return -errno;
 	segment->base = p;
+	segment->guarded = ez_segment_guard(p, segment->bytes);
+	if (!segment->guarded)
+		return -ENOMEM;
 	return check_header(segment);
 }
 
@@ -86,6 +89,7 @@ void ez_segment_unref(struct ez_segment *segment)
 {
 	if (!segment || __atomic_sub_fetch(&segment->refs, 1, __ATOMIC_ACQ_REL))
 		return;
+	ez_segment_unguard(segment->guarded);
 	if (segment->base)
 		munmap(segment->base, segment->bytes);
 	free(segment);

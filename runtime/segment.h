@@ -2,7 +2,8 @@
 /*
  * A shared memory segment of a publisher, mapped: N slots of S bytes, 16 of them reserved, so that
  * S - 16 are usable. Its header was written by another process and is checked once, here. Counted
- * references; the mapping goes with the last one. Any thread.
+ * references; the mapping goes with the last one. Any thread. Nothing keeps a peer from truncating
+ * it: segment_guard.h.
  */
 #ifndef EZ_SEGMENT_H
 #define EZ_SEGMENT_H
@@ -10,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "segment_guard.h"
 
 #define EZ_SEGMENT_NAME_BYTES 256
 #define EZ_SEGMENT_RESERVED 16
@@ -20,6 +23,7 @@ struct ez_segment {
 	size_t bytes;
 	uint64_t slots;
 	uint64_t stride;
+	struct ez_guarded *guarded;
 	char name[EZ_SEGMENT_NAME_BYTES]; /* as on the wire, without the slash */
 };
 
@@ -35,6 +39,12 @@ void ez_segment_unref(struct ez_segment *segment); /* NULL is fine */
 static inline size_t ez_segment_usable(const struct ez_segment *segment)
 {
 	return (size_t)segment->stride - EZ_SEGMENT_RESERVED;
+}
+
+/* Somebody has truncated it: nothing in it can be relied on. */
+static inline bool ez_segment_lost(const struct ez_segment *segment)
+{
+	return ez_segment_guard_tripped(segment->guarded);
 }
 
 /* The usable bytes of a slot; index < slots. */

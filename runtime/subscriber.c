@@ -12,6 +12,7 @@
 #include "greeting.h"
 #include "receive.h"
 #include "request.h"
+#include "segment_guard.h"
 
 struct ez_subscriber *ez_subscriber_ref(struct ez_subscriber *subscriber)
 {
@@ -213,7 +214,7 @@ static int start_callback(struct ez_subscriber *subscriber)
 
 	if (!subscriber->callback)
 		return 0;
-	sigfillset(&all);
+	ez_signals_of_others(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&subscriber->thread, NULL, ez_receive_thread, subscriber);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -12,6 +12,7 @@
  *   recv COUNT [I]                 got COUNT BYTES VIA
  *   sum COUNT [I]                  sum COUNT CONTENT  (content bytes; arrays: their elements' sum)
  *   take [I]                       took ID     (kept until release, or for ever)
+ *   look                           saw SUM     (of the bytes of what was taken)
  *   release                        released
  *   fail                           -ERRNO      (what ez_receive() says)
  *   connect FROM TO, disconnect FROM TO   ok
@@ -237,6 +238,16 @@ static void do_take(struct peer *peer, unsigned int index)
 		printf("took %" PRIu64 "\n", peer->kept.id);
 }
 
+static void do_look(const struct ez_message *message)
+{
+	const uint8_t *content = message->data;
+	unsigned long sum = 0;
+
+	for (size_t i = 0; i < message->bytes; i++)
+		sum += content[i];
+	printf("saw %lu\n", sum);
+}
+
 static void do_profile(struct peer *peer)
 {
 	char *json = NULL;
@@ -290,6 +301,8 @@ static void obey(struct peer *peer, char *line)
 		do_unsub(peer, a);
 	} else if (strncmp(line, "take", 4) == 0) {
 		do_take(peer, (unsigned int)strtoul(line + 4, NULL, 10) % SUBSCRIBERS_MAX);
+	} else if (strcmp(line, "look\n") == 0) {
+		do_look(&peer->kept);
 	} else if (strcmp(line, "release\n") == 0) {
 		ez_message_release(&peer->kept);
 		say(0, "released");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Publishers and channels that break the rules, or speak another release's dialect, against the runtime."""
 import json
+import os
 import secrets
 import socket
 import sys
@@ -167,6 +168,44 @@ def odd_segments(server, peer):
             assert answer == SHM_ATTACH_FAILED, (header, answer)
 
 
+def truncated_segments(server, peer):
+    """Cut short under a reader: what is gone reads as zeros, that link ends, and no other."""
+    size = 20000
+    with FakePublisher(server) as good, FakePublisher(server) as bad:
+        name = bad.make_segment(server, buf_size=size)
+        peer.send("sub T")
+        good_link, _ = good.accept()
+        link, answer = bad.accept(names=("T", name))
+        assert answer == SHM_OK, answer
+        peer.expect("ok")
+        for number in (0, 1):
+            write_slot(name, number, marshalled(number, b"\1" * 10000), size)
+            link.send(TX_SHM, u64(number), string(name))
+        peer.tell("take", "took 0")
+        peer.tell("look", "saw 10000")
+        os.truncate("/dev/shm/" + name, 4096)
+        seen = int(peer.tell("look", "saw ").split()[1])
+        assert 3000 < seen < 4096, seen
+        peer.tell("release", "released")
+        link.send(TX_SHM, u64(2), string(name))
+        assert link.read(9) == bytes([RX_ACK]) + u64(0)
+        link.expect_closed()
+        tcp(good_link, 0)
+        peer.tell("recv 1", "got 1 37 tcp")
+        expect_ack(good_link, 0)
+
+
+def truncated_at_once(server, peer):
+    """Before anything is read there: the link's first message ends it."""
+    with FakePublisher(server) as publisher:
+        name = publisher.make_segment(server)
+        link, answer = subscribe_to(server, peer, publisher, names=("T", name))
+        assert answer == SHM_OK, answer
+        os.truncate("/dev/shm/" + name, 0)
+        link.send(TX_SHM, u64(0), string(name))
+        link.expect_closed()
+
+
 def handshakes(server, peer):
     """A number of buffers that can't be ends the link; the subscriber comes up all the same."""
     with FakePublisher(server) as none, FakePublisher(server) as many, FakePublisher(server) as good:
@@ -318,6 +357,46 @@ def odd_acknowledgements(server, peer):
     channel.close()
 
 
+def foreign_acknowledgements(server, peer):
+    """One channel's acknowledgements, however many, free nothing that another one holds."""
+    publisher_id = publish(server, peer)
+    eager, lazy = FakeChannel(server, publisher_id), FakeChannel(server, publisher_id)
+    peer.tell("send 2 1", "sent 2")
+    for number in (0, 1, 0, 1, 0, 1, 2, 3):
+        eager.ack(number)
+    peer.tell("try 1 200", "error -110")
+    lazy.ack(0)
+    peer.tell("try 1 5000", "sent 1")
+    eager.ack(2)
+    eager.ack(2)
+    peer.tell("try 1 200", "error -110")
+    eager.close()
+    peer.tell("try 1 200", "error -110")
+    lazy.close()
+    peer.tell("try 1 5000", "sent 1")
+
+
+def own_segment_truncated(server, peer):
+    """By a channel that wants to hurt: the publisher moves to another segment; what goes by TCP is whole."""
+    publisher_id = publish(server, peer)
+    bad = FakeChannel(server, publisher_id)
+    other = FakeChannel(server, publisher_id, SHM_ATTACH_FAILED)
+    os.truncate("/dev/shm/" + bad.segment.decode(), 0)
+    peer.tell("send 1 3000", "sent 1")
+    bad.expect_shm(0)
+    assert other.expect_tcp(0) == marshalled(0, bytes(3000))
+    peer.tell("send 1 3000", "sent 1")
+    bad.expect(TX_SHM)
+    assert bad.read_u64() == 1
+    name = bad.read_str()
+    assert name != bad.segment, name
+    with open("/dev/shm/" + name.decode(), "rb") as file:
+        assert marshalled(1, bytes(3000)) in file.read()
+    assert other.expect_tcp(1) == marshalled(1, bytes(3000))
+    for channel in (bad, other):
+        channel.close()
+
+
 def attach_failed(server, peer):
     """A channel without shared memory is served by TCP, beside one that has it."""
     publisher_id = publish(server, peer)
@@ -390,7 +469,9 @@ def count_only(server, peer):
         link.expect_closed()
 
 
-CASES = ((broken_frames, {}), (stale_and_unknown_segments, {}), (odd_segments, {}), (handshakes, {}),
+CASES = ((broken_frames, {}), (stale_and_unknown_segments, {}), (odd_segments, {}),
+         (truncated_segments, {}), (truncated_at_once, {}), (own_segment_truncated, {}), (foreign_acknowledgements, {}),
+         (handshakes, {}),
          (unreachable, {}), (old_handshake, {}), (repeated_ids, {}), (byte_by_byte, {}), (odd_channels, {}),
          (odd_acknowledgements, {}), (attach_failed, {}), (same_pid, {}), (slow_reader, {}),
          (count_only, {"EZ_COUNT_ONLY": "1"}), (old_channel, {"EZ_HANDSHAKE": "pr206"}),

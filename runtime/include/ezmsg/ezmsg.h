@@ -22,6 +22,11 @@
  *
  * fork(): a child must not use its parent's objects; calls on them return -EOWNERDEAD. It makes a
  * context of its own.
+ *
+ * SIGBUS: a peer may truncate shared memory that is mapped here. The library's handler, installed
+ * with the first segment, puts zeros there, and the link ends; all other SIGBUS go to the handler
+ * that was there before. A thread that blocks SIGBUS is not saved, nor is a process that replaces
+ * the handler.
  */
 #ifndef EZMSG_EZMSG_H
 #define EZMSG_EZMSG_H
