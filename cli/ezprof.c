@@ -7,8 +7,10 @@
 #include "profile_command.h"
 #include "run_command.h"
 #include "server_command.h"
+#include "why_command.h"
 
 static const struct ezprof_command commands[] = {
+	{"why", "say what holds a graph up, with the numbers", ezprof_why_main},
 	{"profile", "print what a graph has done in the last seconds, as JSON",
 	 ezprof_profile_main},
 	{"graph", "print which topics are connected: text, dot, mermaid, json", ezprof_graph_main},
@@ -26,6 +28,7 @@ int main(int argc, char **argv)
 		.examples =
 			"  ezprof serve                    a graph server on the usual port\n"
 			"  sudo ezprof-bpf attach 4242     measure a process of a graph\n"
+			"  ezprof why                      what holds the graph up\n"
 			"  ezprof profile --window 2.0     what happened in the last 2 seconds\n"
 			"  ezprof graph                    which topics are connected\n"
 			"  ezprof shutdown                 end the graph server\n",

@@ -26,6 +26,17 @@ int ezprof_output_flush(const char *program)
 	return EZPROF_EXIT_FAILURE;
 }
 
+int ezprof_output_bytes(const char *program, const void *data, size_t n)
+{
+	errno = 0;
+	if (n && fwrite(data, 1, n, stdout) != n && errno != EPIPE) {
+		fprintf(stderr, "%s: cannot write to stdout: %s\n", program,
+			errno ? strerror(errno) : "write error");
+		return EZPROF_EXIT_FAILURE;
+	}
+	return ezprof_output_flush(program);
+}
+
 int ezprof_output_line(const char *program, const char *text)
 {
 	if (fputs(text, stdout) == EOF || fputc('\n', stdout) == EOF) {

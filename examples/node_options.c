@@ -26,7 +26,9 @@ enum {
 	KEY_THREADS,
 	KEY_CPU,
 	KEY_MIGRATE,
-	KEY_STALL
+	KEY_STALL,
+	KEY_BURST,
+	KEY_SPIN
 };
 
 static const struct argp_option table[] = {
@@ -47,6 +49,9 @@ static const struct argp_option table[] = {
 	{"pin-cpu", KEY_CPU, "N", 0, "run on this CPU only", 0},
 	{"migrate", KEY_MIGRATE, NULL, 0, "source: to another CPU every 100 messages", 0},
 	{"stall-first", KEY_STALL, NULL, 0, "sink: never give the first message back", 0},
+	{"burst", KEY_BURST, "N", 0, "source: send so many at once, at the same rate on average",
+	 0},
+	{"spin", KEY_SPIN, NULL, 0, "relay, sink: compute in that time instead of sleeping", 0},
 	{"tcp", KEY_TCP, NULL, 0, "source, relay: publish by tcp only", 0},
 	{0},
 };
@@ -110,6 +115,12 @@ static error_t on_test_option(int key, char *arg, struct argp_state *state,
 		break;
 	case KEY_MIGRATE:
 		options->migrate = true;
+		break;
+	case KEY_BURST:
+		number(state, arg, 65536, &options->burst);
+		break;
+	case KEY_SPIN:
+		options->spin = true;
 		break;
 	case KEY_STALL:
 		options->stall_first = true;
@@ -180,6 +191,7 @@ void node_options_parse(int argc, char **argv, struct node_options *ret_options)
 	memset(ret_options, 0, sizeof(*ret_options));
 	ret_options->bytes = 64;
 	ret_options->threads = 1;
+	ret_options->burst = 1;
 	ret_options->cpu = -1;
 	argp_parse(&argp, argc, argv, 0, NULL, ret_options);
 }

@@ -29,6 +29,8 @@ struct node_options {
 	int64_t cpu;		/* run on this one only; -1: anywhere */
 	bool migrate;		/* source: to another CPU every 100 messages */
 	bool stall_first;	/* sink: never give the first message back */
+	bool spin;
+	uint64_t burst;
 };
 
 /* Ends the process on a usage error (status 2), --help and --version. */

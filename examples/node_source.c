@@ -21,12 +21,14 @@ struct source {
 /* The n-th message of a paced source is due at start + n / rate, so that delays don't add up. */
 static void wait_turn(const struct source *source, uint64_t number)
 {
-	double rate_hz = source->node->options->rate_hz;
+	const struct node_options *options = source->node->options;
+	double rate_hz = options->rate_hz;
 	struct timespec due;
 	double due_s;
 
 	if (rate_hz <= 0)
 		return;
+	number -= number % (options->burst ? options->burst : 1);
 	due_s = (double)source->start.tv_nsec * 1e-9 + (double)number / rate_hz;
 	due.tv_sec = source->start.tv_sec + (time_t)due_s;
 	due.tv_nsec = (long)((due_s - (double)(time_t)due_s) * 1e9);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "document_file.h"
+#include "buffer.h"
+#include "exit_status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_BYTES_MAX (1u << 28)
+#define STEP_BYTES 65536u
+
+static int read_all(int fd, struct ez_buffer *out)
+{
+	for (;;) {
+		uint8_t *to = ez_buffer_reserve(out, STEP_BYTES);
+		ssize_t n = to ? read(fd, to, STEP_BYTES) : 0;
+
+		if (out->err)
+			return out->err;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		out->len += (size_t)n;
+	}
+}
+
+static int read_path(const char *path, struct ez_buffer *out)
+{
+	int fd, err;
+
+	if (strcmp(path, "-") == 0)
+		return read_all(STDIN_FILENO, out);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	err = read_all(fd, out);
+	close(fd);
+	return err;
+}
+
+static int explain(const char *program, const char *what, int err)
+{
+	fprintf(stderr, "%s: %.200s: %s\n", program, what,
+		err == -EPROTO ? "this is no PROFILE document (`ezprof profile` prints one)"
+			       : strerror(-err));
+	return EZPROF_EXIT_FAILURE;
+}
+
+int ezprof_document_file_read(const char *program, const char *path,
+			      struct ezprof_model **ret_model)
+{
+	struct ez_buffer text;
+	int err;
+
+	ez_buffer_init(&text, FILE_BYTES_MAX);
+	err = read_path(path, &text);
+	if (!err)
+		err = ezprof_model_read(text.data ? (const char *)text.data : "", text.len,
+					ret_model);
+	ez_buffer_free(&text);
+	return err ? explain(program, path, err) : EZPROF_EXIT_OK;
+}
+
+int ezprof_document_model(const char *program, const char *text, struct ezprof_model **ret_model)
+{
+	int err = ezprof_model_read(text, strlen(text), ret_model);
+
+	return err ? explain(program, "the answer", err) : EZPROF_EXIT_OK;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Documents that were kept in files, for the views that work on those as well. */
+#ifndef EZPROF_DOCUMENT_FILE_H
+#define EZPROF_DOCUMENT_FILE_H
+
+#include "model.h"
+
+/*
+ * The PROFILE document in a file, "-" = stdin. Prints why not, and returns an exit status;
+ * ezprof_model_free() it.
+ */
+int ezprof_document_file_read(const char *program, const char *path,
+			      struct ezprof_model **ret_model);
+
+/* The model of a document's text. Prints why not, and returns an exit status. */
+int ezprof_document_model(const char *program, const char *text, struct ezprof_model **ret_model);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* `ezprof why`: what holds the graph up, in sentences. */
+#include "why_command.h"
+#include "document_file.h"
+#include "exit_status.h"
+#include "option_value.h"
+#include "output.h"
+#include "profile_source.h"
+#include "terminal.h"
+#include "why.h"
+#include "why_print.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PROGRAM "ezprof why"
+/* How long counters that only grow are watched for, at most. */
+#define WATCH_MAX_S 2.0
+
+struct options {
+	double window_s;
+	bool have_address, json;
+	struct ez_address address;
+	const char *files[2];
+	size_t n_files;
+};
+
+enum { KEY_JSON = 256 };
+
+static const struct argp_option option_table[] = {
+	{"window", 'w', "SECONDS", 0, "how far to look back: 0.15 to 16, default 2.0", 0},
+	{"address", 'a', "HOST:PORT", 0,
+	 "the graph server; default: EZMSG_GRAPHSERVER_ADDR, else the one that is there", 0},
+	{"json", KEY_JSON, NULL, 0, "one JSON object instead of text", 0},
+	{0},
+};
+
+static const char doc[] =
+	"\nSays what holds a graph up: a ranked list of sentences, each with the numbers that it "
+	"rests on. Problems are numbered, \">\" is advice, \"-\" a note. Looks at the running "
+	"graph, "
+	"or at a FILE with a document of `ezprof profile` (\"-\": stdin; of two files the second "
+	"is the later one).\n"
+	"\nExamples:\n"
+	"  ezprof why\n"
+	"  ezprof why --window 10 --json\n"
+	"  ezprof profile > now.json; ezprof why now.json\n"
+	"\v"
+	"Exit status: 0, also when something is wrong with the graph; 1 nobody answers; 2 usage; 4 "
+	"there is no endpoint at all; 5 something was lost or somebody is silent.";
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'w':
+		o->window_s = ezprof_option_window_s(PROGRAM, "--window", argument);
+		return 0;
+	case 'a':
+		ezprof_option_address(PROGRAM, "--address", argument, &o->address);
+		o->have_address = true;
+		return 0;
+	case KEY_JSON:
+		o->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->n_files < 2) {
+			o->files[o->n_files++] = argument;
+			return 0;
+		}
+		fprintf(stderr, "%s: '%.60s': at most two files are wanted\n", PROGRAM, argument);
+		exit(EZPROF_EXIT_USAGE);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int fetch(const struct options *o, struct ezprof_model **ret_model)
+{
+	char *text = NULL;
+	int status = ezprof_profile_fetch(PROGRAM, o->have_address ? &o->address : NULL,
+					  o->window_s, &text);
+
+	if (!status)
+		status = ezprof_document_model(PROGRAM, text, ret_model);
+	free(text);
+	return status;
+}
+
+/* Is there anything of which only the growth tells what happens now? */
+static bool has_growing(const struct ezprof_model *model)
+{
+	if (model->first[EZPROF_TASK] != model->first[EZPROF_TASK + 1])
+		return true;
+	for (size_t i = model->first[EZPROF_SUB]; i < model->first[EZPROF_SUB + 1]; i++) {
+		if (ezprof_figure(&model->objects[i], EZPROF_SUB_DROPS_TOTAL, 0.0) > 0)
+			return true;
+	}
+	return false;
+}
+
+static void watch(double seconds)
+{
+	double s = seconds < WATCH_MAX_S ? seconds : WATCH_MAX_S;
+	struct timespec time = {(time_t)s, (long)((s - (double)(time_t)s) * 1e9)};
+
+	nanosleep(&time, NULL);
+}
+
+static int gather(const struct options *o, struct ezprof_model **before,
+		  struct ezprof_model **ret_model)
+{
+	struct ezprof_model *first = NULL;
+	int status;
+
+	if (o->n_files == 2) {
+		status = ezprof_document_file_read(PROGRAM, o->files[0], before);
+		return status ? status : ezprof_document_file_read(PROGRAM, o->files[1], ret_model);
+	}
+	if (o->n_files == 1)
+		return ezprof_document_file_read(PROGRAM, o->files[0], ret_model);
+	status = fetch(o, &first);
+	if (status || !has_growing(first)) {
+		*ret_model = first;
+		return status;
+	}
+	*before = first;
+	watch(o->window_s);
+	return fetch(o, ret_model);
+}
+
+static int print(const struct options *o, const struct ezprof_model *model,
+		 const struct ezprof_findings *findings)
+{
+	struct ez_buffer out;
+	int status = EZPROF_EXIT_FAILURE;
+
+	ez_buffer_init(&out, SIZE_MAX / 2);
+	if (o->json)
+		ezprof_why_json(&out, model, findings);
+	else
+		ezprof_why_text(&out, findings, ezprof_terminal_columns());
+	if (out.err)
+		fprintf(stderr, "%s: %s\n", PROGRAM, strerror(-out.err));
+	else
+		status = ezprof_output_bytes(PROGRAM, out.data, out.len);
+	ez_buffer_free(&out);
+	return status;
+}
+
+static int status_of(const struct ezprof_model *model)
+{
+	const struct ezprof_object *graph = &model->objects[0];
+
+	if (ezprof_figure(graph, EZPROF_GRAPH_ERRORS, 0.0) > 0 ||
+	    ezprof_figure(graph, EZPROF_GRAPH_LOST_TOTAL, 0.0) > 0)
+		return EZPROF_EXIT_PARTIAL;
+	if (ezprof_figure(graph, EZPROF_GRAPH_PUBLISHERS, 0.0) +
+		    ezprof_figure(graph, EZPROF_GRAPH_CHANNELS, 0.0) <
+	    1)
+		return EZPROF_EXIT_NOTHING;
+	return EZPROF_EXIT_OK;
+}
+
+int ezprof_why_main(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, "[FILE...]", doc,
+					 NULL,	       NULL,	     NULL};
+	struct options o = {.window_s = EZ_WINDOW_DEFAULT_S};
+	struct ezprof_model *before = NULL, *model = NULL;
+	struct ezprof_findings findings = {0};
+	int status;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
+		return EZPROF_EXIT_USAGE;
+	status = gather(&o, &before, &model);
+	if (!status && ezprof_why(model, before, &findings)) {
+		fprintf(stderr, "%s: no memory\n", PROGRAM);
+		status = EZPROF_EXIT_FAILURE;
+	}
+	if (!status)
+		status = print(&o, model, &findings);
+	if (!status)
+		status = status_of(model);
+	ezprof_findings_free(&findings);
+	ezprof_model_free(before);
+	ezprof_model_free(model);
+	return status;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_STEP 16
+
+static const struct {
+	const char *id;
+	enum ezprof_weight weight;
+} kinds[] = {
+#define KIND_ROW(name, id, weight, what) {id, EZPROF_##weight},
+	EZPROF_FINDINGS(KIND_ROW)
+#undef KIND_ROW
+};
+
+struct ezprof_finding *ezprof_finding_add(struct ezprof_findings *findings,
+					  enum ezprof_finding_kind kind, size_t subject,
+					  double score)
+{
+	struct ezprof_finding *finding;
+
+	if (findings->n % ROOM_STEP == 0) {
+		finding = reallocarray(findings->list, findings->n + ROOM_STEP, sizeof(*finding));
+		if (!finding) {
+			findings->failed = true;
+			return NULL;
+		}
+		findings->list = finding;
+	}
+	finding = &findings->list[findings->n++];
+	*finding = (struct ezprof_finding){.kind = kind,
+					   .score = score,
+					   .subject = subject,
+					   .bound_hz = -1,
+					   .bound_without_hz = -1};
+	return finding;
+}
+
+void ezprof_finding_rests_on(struct ezprof_finding *finding, size_t object,
+			     enum ezprof_metric_id metric)
+{
+	size_t i;
+
+	for (i = 0; i < finding->n_evidence; i++) {
+		if (finding->evidence[i].object == object && finding->evidence[i].metric == metric)
+			return;
+	}
+	if (finding->n_evidence < EZPROF_EVIDENCE_MAX)
+		finding->evidence[finding->n_evidence++] = (struct ezprof_evidence){object, metric};
+}
+
+void ezprof_finding_say(struct ezprof_findings *findings, struct ezprof_finding *finding,
+			struct ez_buffer *sentence)
+{
+	size_t len;
+
+	free(finding->sentence);
+	finding->sentence = ez_buffer_steal(sentence, &len);
+	if (!finding->sentence)
+		findings->failed = true;
+}
+
+bool ezprof_finding_is_about(const struct ezprof_findings *findings, enum ezprof_finding_kind kind,
+			     size_t subject)
+{
+	size_t i;
+
+	for (i = 0; i < findings->n; i++) {
+		if (findings->list[i].kind == kind && findings->list[i].subject == subject)
+			return true;
+	}
+	return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ezprof_finding *x = a, *y = b;
+	enum ezprof_weight v = kinds[x->kind].weight, w = kinds[y->kind].weight;
+
+	if (v != w)
+		return v > w ? -1 : 1;
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->subject < y->subject ? -1 : x->subject > y->subject;
+}
+
+void ezprof_findings_rank(struct ezprof_findings *findings)
+{
+	if (findings->n)
+		qsort(findings->list, findings->n, sizeof(findings->list[0]), compare);
+}
+
+void ezprof_findings_free(struct ezprof_findings *findings)
+{
+	size_t i;
+
+	for (i = 0; i < findings->n; i++)
+		free(findings->list[i].sentence);
+	free(findings->list);
+	*findings = (struct ezprof_findings){0};
+}
+
+const char *ezprof_finding_id(enum ezprof_finding_kind kind)
+{
+	return kinds[kind].id;
+}
+
+enum ezprof_weight ezprof_finding_weight(enum ezprof_finding_kind kind)
+{
+	return kinds[kind].weight;
+}
+
+const char *ezprof_weight_word(enum ezprof_weight weight)
+{
+	static const char *const words[] = {"note", "advice", "problem"};
+
+	return words[weight];
+}

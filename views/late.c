@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages that wait although no publisher is blocked: a held event loop, bursts, a full load. */
+#include "load.h"
+#include "phrase.h"
+#include "task_cost.h"
+#include "why_part.h"
+
+#define WAIT_MS_MIN 5.0
+#define WAIT_RATIO 3.0
+#define FULL_SHARE 0.95
+#define LATE_SCORE 1.0 /* a second of waiting is worth as much as a publisher fully blocked */
+#define LATE_SCORE_MAX 90.0
+
+/* Do its messages wait much longer than they take? */
+static bool messages_wait(const struct ezprof_object *s)
+{
+	double queue_ms = ezprof_figure(s, EZPROF_SUB_QUEUE_AVG_MS, 0.0);
+
+	return queue_ms >= WAIT_MS_MIN &&
+	       queue_ms >= WAIT_RATIO * ezprof_figure(s, EZPROF_SUB_PROCESS_AVG_MS, 0.0);
+}
+
+static double score_of(const struct ezprof_object *s)
+{
+	double score = LATE_SCORE * ezprof_figure(s, EZPROF_SUB_QUEUE_AVG_MS, 0.0) / 10.0;
+
+	return score > LATE_SCORE_MAX ? LATE_SCORE_MAX : score;
+}
+
+/* Is it part of a finding about a chain already? */
+static bool is_explained(const struct ezprof_why_context *c, size_t subscriber)
+{
+	const struct ezprof_object *s = &c->model->objects[subscriber];
+	size_t i, k;
+
+	for (i = 0; i < c->findings->n; i++) {
+		const struct ezprof_finding *finding = &c->findings->list[i];
+
+		if (finding->subject == subscriber)
+			return true;
+		for (k = 0; k < finding->n_waiting; k++) {
+			if (finding->waiting[k] == s->from || finding->waiting[k] == subscriber)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void say_wait(struct ez_buffer *text, struct ezprof_finding *finding,
+		     const struct ezprof_model *model, size_t subscriber)
+{
+	const struct ezprof_object *s = &model->objects[subscriber];
+
+	ez_buffer_append_text(text, "the messages of ");
+	ezprof_say_subscriber(text, model, s);
+	ez_buffer_append_text(text, " wait ");
+	ezprof_say_ms(text, ezprof_figure(s, EZPROF_SUB_QUEUE_AVG_MS, 0.0));
+	ez_buffer_append_text(text, " on average, although it needs only ");
+	ezprof_say_ms(text, ezprof_figure(s, EZPROF_SUB_PROCESS_AVG_MS, 0.0));
+	ezprof_finding_rests_on(finding, subscriber, EZPROF_SUB_QUEUE_AVG_MS);
+	ezprof_finding_rests_on(finding, subscriber, EZPROF_SUB_PROCESS_AVG_MS);
+}
+
+/* One finding per task that holds a loop, with all subscribers that it makes wait. */
+static void held_by(struct ezprof_why_context *c, size_t holder, size_t subscriber)
+{
+	const struct ezprof_object *task = &c->model->objects[holder];
+	struct ezprof_finding *finding = NULL;
+	struct ez_buffer text;
+	size_t i;
+
+	for (i = 0; i < c->findings->n; i++) {
+		if (c->findings->list[i].kind == EZPROF_FINDING_LOOP_HELD &&
+		    c->findings->list[i].subject == holder)
+			finding = &c->findings->list[i];
+	}
+	ez_buffer_init(&text, SIZE_MAX / 2);
+	if (finding) {
+		ez_buffer_append_text(&text, finding->sentence ? finding->sentence : "");
+		ez_buffer_append_text(&text, " Likewise ");
+	} else {
+		finding = ezprof_finding_add(c->findings, EZPROF_FINDING_LOOP_HELD, holder,
+					     score_of(&c->model->objects[subscriber]));
+		if (!finding)
+			return;
+		ezprof_say_name(&text, ezprof_label(task, EZPROF_LABEL_TASK));
+		ezprof_put(&text, " (pid %lld) holds its event loop, up to ", (long long)task->pid);
+		ezprof_say_ms(&text, ezprof_figure(task, EZPROF_TASK_HOLD_MAX_MS, 0.0));
+		ez_buffer_append_text(&text, " at a time, and delays everybody on it: ");
+		ezprof_finding_rests_on(finding, holder, EZPROF_TASK_HOLD_MAX_MS);
+	}
+	say_wait(&text, finding, c->model, subscriber);
+	ez_buffer_append_text(&text, ".");
+	if (finding->n_waiting < EZPROF_WAITING_MAX)
+		finding->waiting[finding->n_waiting++] = subscriber;
+	ezprof_finding_say(c->findings, finding, &text);
+}
+
+static void in_bursts(struct ezprof_why_context *c, size_t subscriber)
+{
+	const struct ezprof_object *s = &c->model->objects[subscriber];
+	const struct ezprof_object *p = &c->model->objects[s->from];
+	struct ezprof_finding *finding =
+		ezprof_finding_add(c->findings, EZPROF_FINDING_BURSTS, s->from, score_of(s));
+	struct ez_buffer text;
+
+	if (!finding)
+		return;
+	ez_buffer_init(&text, SIZE_MAX / 2);
+	ezprof_say_publisher(&text, p);
+	ez_buffer_append_text(&text, " sends in bursts (half of the gaps are under ");
+	ezprof_say_ms(&text, ezprof_figure(p, EZPROF_PUB_GAP_P50_MS, 0.0));
+	ez_buffer_append_text(&text, ", the longest is ");
+	ezprof_say_ms(&text, ezprof_figure(p, EZPROF_PUB_GAP_LONGEST_MS, 0.0));
+	ez_buffer_append_text(&text, "): ");
+	say_wait(&text, finding, c->model, subscriber);
+	ez_buffer_append_text(&text, " and is busy ");
+	ezprof_say_share(&text, ezprof_busy_share(s));
+	ez_buffer_append_text(&text, " of the time. Nobody is blocked.");
+	ezprof_finding_rests_on(finding, s->from, EZPROF_PUB_GAP_P50_MS);
+	ezprof_finding_rests_on(finding, s->from, EZPROF_PUB_GAP_LONGEST_MS);
+	finding->waiting[finding->n_waiting++] = subscriber;
+	ezprof_finding_say(c->findings, finding, &text);
+}
+
+/* At its limit, or late for no reason that is known. */
+static void full_or_late(struct ezprof_why_context *c, size_t subscriber)
+{
+	const struct ezprof_object *s = &c->model->objects[subscriber];
+	bool full = ezprof_busy_share(s) >= FULL_SHARE;
+	struct ezprof_finding *finding =
+		ezprof_finding_add(c->findings, full ? EZPROF_FINDING_SLOW : EZPROF_FINDING_LATE,
+				   subscriber, score_of(s));
+	struct ez_buffer text;
+
+	if (!finding)
+		return;
+	ez_buffer_init(&text, SIZE_MAX / 2);
+	if (full) {
+		ezprof_say_subscriber(&text, c->model, s);
+		ez_buffer_append_text(&text, " is at its limit: ");
+		ezprof_say_ms(&text, ezprof_figure(s, EZPROF_SUB_PROCESS_AVG_MS, 0.0));
+		ez_buffer_append_text(&text, " per message, so at most ");
+		finding->bound_hz = ezprof_capacity_hz(s);
+		ezprof_say_rate(&text, finding->bound_hz);
+		ez_buffer_append_text(&text, "; busy ");
+		ezprof_say_share(&text, ezprof_busy_share(s));
+		ez_buffer_append_text(&text, " of the time. Nobody waits for it yet.");
+		ezprof_finding_rests_on(finding, subscriber, EZPROF_SUB_PROCESS_AVG_MS);
+	} else {
+		say_wait(&text, finding, c->model, subscriber);
+		ez_buffer_append_text(&text, "; what keeps it from them is not measured.");
+		if (text.data && text.len)
+			text.data[0] = 'T';
+	}
+	ezprof_finding_say(c->findings, finding, &text);
+}
+
+void ezprof_why_late(struct ezprof_why_context *c)
+{
+	EZPROF_EACH (c->model, EZPROF_SUB, i) {
+		const struct ezprof_object *s = &c->model->objects[i];
+		size_t holder = EZPROF_NO_OBJECT;
+		double hold_ms = 0.0;
+
+		if (is_explained(c, i) || s->from == EZPROF_NO_OBJECT)
+			continue;
+		if (messages_wait(s))
+			holder = ezprof_loop_holder(c->model, c->before, s);
+		if (holder != EZPROF_NO_OBJECT)
+			hold_ms = ezprof_figure(&c->model->objects[holder], EZPROF_TASK_HOLD_MAX_MS,
+						0.0);
+		if (hold_ms >= WAIT_MS_MIN)
+			held_by(c, holder, i);
+		else if (messages_wait(s) && ezprof_is_bursty(&c->model->objects[s->from]))
+			in_bursts(c, i);
+		else if (messages_wait(s) || ezprof_busy_share(s) >= FULL_SHARE)
+			full_or_late(c, i);
+	}
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "metric.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct ezprof_metric metrics[] = {
+#define METRIC_ROW(scope, name, id, path, unit, kind, what, from, to, without) \
+	[EZPROF_##scope##_##name] = {EZPROF_##scope, id,   path, EZPROF_UNIT_##unit, \
+				     EZPROF_##kind,  what, from, to, \
+				     without},
+	EZPROF_METRICS(METRIC_ROW)
+#undef METRIC_ROW
+};
+
+static const struct {
+	const char *id, *word, *what;
+} scopes[] = {
+#define SCOPE_ROW(name, id, word, what) {id, word, what},
+	EZPROF_SCOPES(SCOPE_ROW)
+#undef SCOPE_ROW
+};
+
+static const struct {
+	const char *suffix;
+	double factor;
+	const char *base, *words;
+} units[] = {
+#define UNIT_ROW(name, suffix, factor, base, words) {suffix, factor, base, words},
+	EZPROF_UNITS(UNIT_ROW)
+#undef UNIT_ROW
+};
+
+static const enum ezprof_metric_id ends[] = {
+#define SCOPE_END(name, ...) EZPROF_##name##_END,
+	EZPROF_SCOPES(SCOPE_END)
+#undef SCOPE_END
+};
+
+const struct ezprof_metric *ezprof_metric(enum ezprof_metric_id id)
+{
+	return &metrics[id];
+}
+
+enum ezprof_metric_id ezprof_metric_first(enum ezprof_scope scope)
+{
+	return scope ? ends[scope - 1] : (enum ezprof_metric_id)0;
+}
+
+size_t ezprof_metric_count(enum ezprof_scope scope)
+{
+	return (size_t)(ends[scope] - ezprof_metric_first(scope));
+}
+
+static void full_name(const struct ezprof_metric *metric, char *out, size_t out_bytes)
+{
+	snprintf(out, out_bytes, "%s.%s", scopes[metric->scope].id, metric->id);
+}
+
+int ezprof_metric_find(const char *text, size_t len, enum ezprof_metric_id *ret_id)
+{
+	char name[EZPROF_OPENMETRICS_NAME_BYTES];
+	size_t i;
+
+	for (i = 0; i < EZPROF_METRIC_COUNT; i++) {
+		full_name(&metrics[i], name, sizeof(name));
+		if (strlen(name) == len && memcmp(name, text, len) == 0) {
+			*ret_id = (enum ezprof_metric_id)i;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+/* How many pairs of neighbouring letters two names share: twice that by their lengths is alike. */
+static double likeness(const char *a, const char *b)
+{
+	size_t shared = 0, n = strlen(a), m = strlen(b), i, j;
+
+	for (i = 0; i + 1 < n; i++) {
+		for (j = 0; j + 1 < m; j++) {
+			if (a[i] == b[j] && a[i + 1] == b[j + 1]) {
+				shared++;
+				break;
+			}
+		}
+	}
+	return n + m ? 2.0 * (double)shared / (double)(n + m) : 0.0;
+}
+
+const char *ezprof_metric_nearest(const char *text, char *out, size_t out_bytes)
+{
+	char name[EZPROF_OPENMETRICS_NAME_BYTES];
+	double best = -1.0;
+	size_t i;
+
+	for (i = 0; i < EZPROF_METRIC_COUNT; i++) {
+		full_name(&metrics[i], name, sizeof(name));
+		if (likeness(text, name) > best) {
+			best = likeness(text, name);
+			snprintf(out, out_bytes, "%s", name);
+		}
+	}
+	return out;
+}
+
+const char *ezprof_scope_id(enum ezprof_scope scope)
+{
+	return scopes[scope].id;
+}
+
+const char *ezprof_scope_word(enum ezprof_scope scope)
+{
+	return scopes[scope].word;
+}
+
+const char *ezprof_scope_what(enum ezprof_scope scope)
+{
+	return scopes[scope].what;
+}
+
+const char *ezprof_unit_words(enum ezprof_unit unit)
+{
+	return units[unit].words;
+}
+
+/* Takes the ending off where the name has it. */
+static size_t without_ending(const char *name, size_t len, const char *ending)
+{
+	size_t n = strlen(ending);
+
+	return n && len > n && memcmp(name + len - n, ending, n) == 0 ? len - n : len;
+}
+
+void ezprof_metric_openmetrics(enum ezprof_metric_id id, char out[EZPROF_OPENMETRICS_NAME_BYTES],
+			       const char **ret_unit, double *ret_factor)
+{
+	const struct ezprof_metric *metric = &metrics[id];
+	const char *base = units[metric->unit].base;
+	size_t len = without_ending(metric->id, strlen(metric->id), units[metric->unit].suffix);
+
+	if (metric->kind == EZPROF_COUNTER)
+		len = without_ending(metric->id, len, "_total");
+	/* What the unit alone names ("bytes_total") isn't named twice. */
+	if (*base && (len == 0 || (len == strlen(base) && memcmp(metric->id, base, len) == 0)))
+		base = "";
+	snprintf(out, EZPROF_OPENMETRICS_NAME_BYTES, "ezprof_%s_%.*s%s%s",
+		 scopes[metric->scope].word, (int)len, metric->id, *base ? "_" : "", base);
+	*ret_unit = units[metric->unit].base;
+	*ret_factor = units[metric->unit].factor;
+}

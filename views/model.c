@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+#include "model.h"
+#include "model_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const label_keys[] = {
+#define LABEL_KEY(name, key) key,
+	EZPROF_LABELS(LABEL_KEY)
+#undef LABEL_KEY
+};
+
+const char *ezprof_label_key(enum ezprof_label label)
+{
+	return label_keys[label];
+}
+
+/* Where a scope's labels stand in the document, if not under their own name. */
+static const struct {
+	enum ezprof_scope scope;
+	enum ezprof_label label;
+	const char *path;
+} elsewhere[] = {
+	{EZPROF_CHAN, EZPROF_LABEL_ID, "channel_id"},
+	{EZPROF_CHAN, EZPROF_LABEL_TRANSPORT, "mode"},
+	{EZPROF_SUB, EZPROF_LABEL_ID, "subscriber_id"},
+};
+
+static const char *label_path(enum ezprof_scope scope, size_t label)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
+		if (elsewhere[i].scope == scope && elsewhere[i].label == label)
+			return elsewhere[i].path;
+	}
+	return label_keys[label];
+}
+
+static bool is_true(struct json_object *json, const char *path)
+{
+	struct json_object *value = ezprof_json_at(json, path);
+
+	return json_object_is_type(value, json_type_boolean) && json_object_get_boolean(value);
+}
+
+static int64_t pid_of(struct json_object *json)
+{
+	struct ezprof_number pid = ezprof_json_number(json, "pid");
+
+	return pid.kind == EZPROF_WHOLE && pid.whole <= INT64_MAX ? (int64_t)pid.whole : 0;
+}
+
+static uint64_t whole_at(struct json_object *json, const char *path)
+{
+	struct ezprof_number number = ezprof_json_number(json, path);
+
+	return number.kind == EZPROF_WHOLE ? number.whole : 0;
+}
+
+/* -ENOMEM, with the object in a state that model_free() bears. */
+static int read_object(struct ezprof_model *model, enum ezprof_scope scope,
+		       struct json_object *json, size_t parent)
+{
+	struct ezprof_object *object = &model->objects[model->n];
+	size_t first = ezprof_metric_first(scope), count = ezprof_metric_count(scope), i;
+
+	memset(object, 0, sizeof(*object));
+	object->scope = scope;
+	object->parent = parent;
+	object->from = scope == EZPROF_LINK ? parent : EZPROF_NO_OBJECT;
+	object->values = calloc(count, sizeof(object->values[0]));
+	model->n++;
+	if (!object->values)
+		return -ENOMEM;
+	for (i = 0; i < EZPROF_LABEL_COUNT; i++)
+		object->labels[i] = ezprof_json_copy(json, label_path(scope, i));
+	object->pid = pid_of(json);
+	object->warming_up = is_true(json, "warming_up");
+	for (i = 0; i < count; i++)
+		object->values[i] = ezprof_json_number(
+			json, ezprof_metric((enum ezprof_metric_id)(first + i))->path);
+	return 0;
+}
+
+/* A subscriber or link knows what its channel or publisher knows. */
+static int inherit(struct ezprof_object *object, const struct ezprof_object *parent)
+{
+	static const enum ezprof_label shared[] = {EZPROF_LABEL_HOST, EZPROF_LABEL_TRANSPORT,
+						   EZPROF_LABEL_PUB_ID, EZPROF_LABEL_CHANNEL_ID,
+						   EZPROF_LABEL_SOURCE};
+	size_t i;
+
+	for (i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		enum ezprof_label label = shared[i];
+
+		if (object->labels[label] || !parent->labels[label])
+			continue;
+		object->labels[label] = strdup(parent->labels[label]);
+		if (!object->labels[label])
+			return -ENOMEM;
+	}
+	if (!object->pid)
+		object->pid = parent->pid;
+	return 0;
+}
+
+static int read_list(struct ezprof_model *model, enum ezprof_scope scope, struct json_object *list,
+		     size_t parent)
+{
+	size_t i, n = ezprof_json_length(list);
+	struct ezprof_object *grown;
+	int err = 0;
+
+	if (!n)
+		return 0;
+	grown = reallocarray(model->objects, model->n + n, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	model->objects = grown;
+	for (i = 0; i < n && !err; i++) {
+		err = read_object(model, scope, json_object_array_get_idx(list, i), parent);
+		if (!err && parent != EZPROF_NO_OBJECT)
+			err = inherit(&grown[model->n - 1], &grown[parent]);
+	}
+	return err;
+}
+
+/* Lists within lists: the links of all publishers, the subscribers of all channels. */
+static int read_inner(struct ezprof_model *model, enum ezprof_scope scope, struct json_object *list,
+		      const char *key, size_t first_parent)
+{
+	size_t i, n = ezprof_json_length(list);
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++)
+		err = read_list(model, scope,
+				ezprof_json_at(json_object_array_get_idx(list, i), key),
+				first_parent == EZPROF_NO_OBJECT ? first_parent : first_parent + i);
+	return err;
+}
+
+static int read_objects(struct ezprof_model *model, struct json_object *document)
+{
+	struct json_object *publishers = ezprof_json_at(document, "publishers");
+	struct json_object *channels = ezprof_json_at(document, "channels");
+	struct json_object *agents = ezprof_json_at(document, "agents");
+	int err = 0;
+
+	for (enum ezprof_scope s = EZPROF_GRAPH; s < EZPROF_SCOPE_COUNT && !err; s++) {
+		model->first[s] = model->n;
+		switch (s) {
+		case EZPROF_GRAPH:
+			model->objects = calloc(1, sizeof(model->objects[0]));
+			err = model->objects ? read_object(model, s, document, EZPROF_NO_OBJECT)
+					     : -ENOMEM;
+			break;
+		case EZPROF_PUB:
+			err = read_list(model, s, publishers, EZPROF_NO_OBJECT);
+			break;
+		case EZPROF_LINK:
+			err = read_inner(model, s, publishers, "links", model->first[EZPROF_PUB]);
+			break;
+		case EZPROF_CHAN:
+			err = read_list(model, s, channels, EZPROF_NO_OBJECT);
+			break;
+		case EZPROF_SUB:
+			err = read_inner(model, s, channels, "subscribers",
+					 model->first[EZPROF_CHAN]);
+			break;
+		case EZPROF_TASK:
+			err = read_inner(model, s, agents, "tasks", EZPROF_NO_OBJECT);
+			break;
+		default:
+			err = read_list(model, s, agents, EZPROF_NO_OBJECT);
+		}
+	}
+	model->first[EZPROF_SCOPE_COUNT] = model->n;
+	return err;
+}
+
+/* Channels name their publisher by its id. */
+static void find_publishers(struct ezprof_model *model)
+{
+	size_t i, p;
+
+	for (i = model->first[EZPROF_CHAN]; i < model->first[EZPROF_TASK]; i++) {
+		struct ezprof_object *object = &model->objects[i];
+		const char *id = ezprof_label(object, EZPROF_LABEL_PUB_ID);
+
+		if (object->scope == EZPROF_SUB) {
+			object->from = model->objects[object->parent].from;
+			continue;
+		}
+		for (p = model->first[EZPROF_PUB]; p < model->first[EZPROF_PUB + 1]; p++) {
+			if (strcmp(ezprof_label(&model->objects[p], EZPROF_LABEL_ID), id) == 0)
+				object->from = p;
+		}
+	}
+}
+
+static int read_mentions(struct json_object *list, const char *const keys[4],
+			 struct ezprof_mention **mentions, size_t *n)
+{
+	size_t i, more = ezprof_json_length(list);
+	struct ezprof_mention *grown;
+
+	if (!more)
+		return 0;
+	grown = reallocarray(*mentions, *n + more, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	*mentions = grown;
+	for (i = 0; i < more; i++) {
+		struct json_object *json = json_object_array_get_idx(list, i);
+
+		grown[(*n)++] = (struct ezprof_mention){
+			.pid = pid_of(json),
+			.what = ezprof_json_copy(json, keys[0]),
+			.reason = ezprof_json_copy(json, keys[1]),
+			.detail = ezprof_json_copy(json, keys[2]),
+			.topic = ezprof_json_copy(json, keys[3]),
+		};
+	}
+	return 0;
+}
+
+static int read_processes(struct ezprof_model *model, struct json_object *document)
+{
+	static const char *const of_process[] = {"comm", "state", "", ""};
+	static const char *const of_error[] = {"who", "reason", "detail", "topic"};
+	struct json_object *agents = ezprof_json_at(document, "agents");
+	size_t i, n = ezprof_json_length(agents);
+	int err = read_mentions(ezprof_json_at(document, "errors"), of_error, &model->errors,
+				&model->n_errors);
+
+	for (i = 0; i < n && !err; i++)
+		err = read_mentions(
+			ezprof_json_at(json_object_array_get_idx(agents, i), "attached"),
+			of_process, &model->processes, &model->n_processes);
+	return err;
+}
+
+static int add_edge(struct ezprof_model *model, const char *from, const char *to)
+{
+	struct ezprof_edge *grown =
+		reallocarray(model->edges, model->n_edges + 1, sizeof(*model->edges));
+
+	if (!grown)
+		return -ENOMEM;
+	model->edges = grown;
+	grown[model->n_edges++] = (struct ezprof_edge){strdup(from), strdup(to)};
+	return 0;
+}
+
+/* {topic: [topics that it feeds]}; names as the document has them. */
+static int read_edges(struct ezprof_model *model, struct json_object *document)
+{
+	struct json_object *graph = ezprof_json_at(document, "graph");
+	int err = 0;
+
+	if (!json_object_is_type(graph, json_type_object))
+		return 0;
+	json_object_object_foreach(graph, topic, fed)
+	{
+		size_t i, n = ezprof_json_length(fed);
+
+		for (i = 0; i < n && !err; i++) {
+			struct json_object *to = json_object_array_get_idx(fed, i);
+
+			if (json_object_is_type(to, json_type_string))
+				err = add_edge(model, topic, json_object_get_string(to));
+		}
+	}
+	return err;
+}
+
+int ezprof_model_read(const char *text, size_t n, struct ezprof_model **ret_model)
+{
+	struct json_object *document = ezprof_json_document(text, n);
+	struct ezprof_model *model;
+	int err;
+
+	if (!document)
+		return -EPROTO;
+	model = calloc(1, sizeof(*model));
+	if (!model) {
+		json_object_put(document);
+		return -ENOMEM;
+	}
+	err = read_objects(model, document);
+	if (!err) {
+		find_publishers(model);
+		err = read_processes(model, document);
+	}
+	if (!err)
+		err = read_edges(model, document);
+	model->host = ezprof_json_copy(document, "host");
+	model->tool = ezprof_json_copy(document, "tool");
+	model->time_ns = whole_at(document, "time_ns");
+	model->time_unix_s = ezprof_as_double(ezprof_json_number(document, "time_unix_s"), 0);
+	json_object_put(document);
+	if (err)
+		ezprof_model_free(model);
+	else
+		*ret_model = model;
+	return err;
+}
+
+static void free_mentions(struct ezprof_mention *mentions, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		free(mentions[i].what);
+		free(mentions[i].reason);
+		free(mentions[i].detail);
+		free(mentions[i].topic);
+	}
+	free(mentions);
+}
+
+void ezprof_model_free(struct ezprof_model *model)
+{
+	size_t i, k;
+
+	if (!model)
+		return;
+	for (i = 0; i < model->n; i++) {
+		for (k = 0; k < EZPROF_LABEL_COUNT; k++)
+			free(model->objects[i].labels[k]);
+		free(model->objects[i].values);
+	}
+	for (i = 0; i < model->n_edges; i++) {
+		free(model->edges[i].from);
+		free(model->edges[i].to);
+	}
+	free_mentions(model->processes, model->n_processes);
+	free_mentions(model->errors, model->n_errors);
+	free(model->edges);
+	free(model->objects);
+	free(model->host);
+	free(model->tool);
+	free(model);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A PROFILE document as plain values: objects of a few scopes with labels and figures. Every view
+ * is made of it. What the document lacks is unknown, not 0. One thread per model; reading is pure.
+ */
+#ifndef EZPROF_MODEL_H
+#define EZPROF_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "metric.h"
+#include "number.h"
+
+/* Labels: name, key in the document. Which scopes have which is up to the document. */
+#define EZPROF_LABELS(X) \
+	X(ID, "id") \
+	X(TOPIC, "topic") \
+	X(HANDLE, "handle") \
+	X(TASK, "task") \
+	X(HOST, "host") \
+	X(TRANSPORT, "transport") \
+	X(SOURCE, "source") \
+	X(PUB_ID, "pub_id") \
+	X(CHANNEL_ID, "channel_id")
+
+enum ezprof_label {
+#define EZPROF_LABEL_VALUE(name, key) EZPROF_LABEL_##name,
+	EZPROF_LABELS(EZPROF_LABEL_VALUE)
+#undef EZPROF_LABEL_VALUE
+		EZPROF_LABEL_COUNT
+};
+
+#define EZPROF_NO_OBJECT SIZE_MAX
+
+struct ezprof_object {
+	enum ezprof_scope scope;
+	char *labels[EZPROF_LABEL_COUNT]; /* owned; NULL = unknown; valid UTF-8 */
+	int64_t pid;			  /* 0 = unknown */
+	size_t parent; /* link: its publisher; subscriber: its channel; else EZPROF_NO_OBJECT */
+	size_t from;   /* link, channel, subscriber: the publisher, where it is in the document */
+	bool warming_up;
+	struct ezprof_number *values; /* of the scope's metrics, in their order */
+};
+
+/* A process that an agent has attached to, or somebody in errors[]. */
+struct ezprof_mention {
+	int64_t pid;
+	char *what;   /* comm; or who */
+	char *reason; /* state ("attached", "exited"); or reason ("died", "timeout") */
+	char *detail; /* NULL = none */
+	char *topic;  /* likewise */
+};
+
+struct ezprof_edge {
+	char *from, *to; /* topics */
+};
+
+struct ezprof_model {
+	struct ezprof_object *objects; /* grouped by scope */
+	size_t n;
+	size_t first[EZPROF_SCOPE_COUNT + 1]; /* first[s + 1] - first[s]: how many of scope s */
+	struct ezprof_mention *processes, *errors;
+	size_t n_processes, n_errors;
+	struct ezprof_edge *edges; /* `graph` of the document, if it has one */
+	size_t n_edges;
+	char *host;
+	char *tool;
+	uint64_t time_ns;
+	double time_unix_s;
+};
+
+/* -EPROTO: it is no PROFILE document; -ENOMEM. ezprof_model_free() it. */
+int ezprof_model_read(const char *text, size_t n, struct ezprof_model **ret_model);
+void ezprof_model_free(struct ezprof_model *model); /* NULL is fine */
+
+static inline struct ezprof_number ezprof_value(const struct ezprof_object *object,
+						enum ezprof_metric_id metric)
+{
+	return object->values[metric - ezprof_metric_first(object->scope)];
+}
+
+/* As a double; otherwise: where it is unknown. */
+static inline double ezprof_figure(const struct ezprof_object *object, enum ezprof_metric_id metric,
+				   double otherwise)
+{
+	return ezprof_as_double(ezprof_value(object, metric), otherwise);
+}
+
+/* A label, "" where it is unknown. */
+static inline const char *ezprof_label(const struct ezprof_object *object, enum ezprof_label label)
+{
+	return object->labels[label] ? object->labels[label] : "";
+}
+
+const char *ezprof_label_key(enum ezprof_label label);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* How far a document can be trusted: who died, who is silent, what nobody measured. */
+#include "phrase.h"
+#include "why_part.h"
+
+#include <string.h>
+
+#define DEAD_SCORE 400.0
+#define SILENT_SCORE 300.0
+#define LOST_SCORE 200.0
+
+static void dead(struct ezprof_why_context *c, const struct ezprof_mention *process)
+{
+	struct ezprof_finding *finding =
+		ezprof_finding_add(c->findings, EZPROF_FINDING_DEAD, EZPROF_NO_OBJECT, DEAD_SCORE);
+	struct ez_buffer text;
+
+	if (!finding)
+		return;
+	ez_buffer_init(&text, SIZE_MAX / 2);
+	ezprof_put(&text, "Process %lld", (long long)process->pid);
+	if (process->what) {
+		ez_buffer_append_text(&text, " (");
+		ezprof_say_name(&text, process->what);
+		ez_buffer_append_text(&text, ")");
+	}
+	ez_buffer_append_text(&text, ", which was measured, has ended: its publishers and "
+				     "subscribers are gone, and whoever got messages from it gets "
+				     "none.");
+	ezprof_finding_say(c->findings, finding, &text);
+}
+
+static void silent(struct ezprof_why_context *c, const struct ezprof_mention *error)
+{
+	bool died = error->reason && strcmp(error->reason, "died") == 0;
+	struct ezprof_finding *finding =
+		ezprof_finding_add(c->findings, died ? EZPROF_FINDING_DEAD : EZPROF_FINDING_SILENT,
+				   EZPROF_NO_OBJECT, died ? DEAD_SCORE : SILENT_SCORE);
+	struct ez_buffer text;
+
+	if (!finding)
+		return;
+	ez_buffer_init(&text, SIZE_MAX / 2);
+	ezprof_put(&text, "The figures are incomplete: the %s",
+		   error->what ? error->what : "process");
+	if (error->pid)
+		ezprof_put(&text, " of pid %lld", (long long)error->pid);
+	if (error->topic) {
+		ez_buffer_append_text(&text, " on ");
+		ezprof_say_name(&text, error->topic);
+	}
+	ez_buffer_append_text(&text, ": ");
+	ezprof_say_name(&text, error->reason ? error->reason : "no reason given");
+	if (error->detail && *error->detail) {
+		ez_buffer_append_text(&text, " (");
+		ezprof_say_name(&text, error->detail);
+		ez_buffer_append_text(&text, ")");
+	}
+	ez_buffer_append_text(&text, ".");
+	ezprof_finding_say(c->findings, finding, &text);
+}
+
+static void lost(struct ezprof_why_context *c)
+{
+	double lost = ezprof_figure(&c->model->objects[0], EZPROF_GRAPH_LOST_TOTAL, 0.0);
+	struct ezprof_finding *finding;
+	struct ez_buffer text;
+
+	if (lost < 1)
+		return;
+	finding = ezprof_finding_add(c->findings, EZPROF_FINDING_LOST, 0, LOST_SCORE);
+	if (!finding)
+		return;
+	ez_buffer_init(&text, SIZE_MAX / 2);
+	ezprof_put(&text, "%.0f messages went by without being counted: the figures are too low.",
+		   lost);
+	ezprof_finding_rests_on(finding, 0, EZPROF_GRAPH_LOST_TOTAL);
+	ezprof_finding_say(c->findings, finding, &text);
+}
+
+static void warming_up(struct ezprof_why_context *c)
+{
+	const struct ezprof_model *model = c->model;
+	double asked_s = ezprof_figure(&model->objects[0], EZPROF_GRAPH_WINDOW_S, 0.0);
+	size_t i, least = EZPROF_NO_OBJECT;
+	struct ezprof_finding *finding;
+	struct ez_buffer text;
+	double least_s = asked_s;
+
+	for (i = 0; i < model->n; i++) {
+		const struct ezprof_object *o = &model->objects[i];
+		double covered_s;
+
+		if (!o->warming_up || (o->scope != EZPROF_PUB && o->scope != EZPROF_SUB))
+			continue;
+		covered_s = ezprof_figure(
+			o, o->scope == EZPROF_PUB ? EZPROF_PUB_COVERED_S : EZPROF_SUB_COVERED_S,
+			0.0);
+		if (least == EZPROF_NO_OBJECT || covered_s < least_s) {
+			least = i;
+			least_s = covered_s;
+		}
+	}
+	if (least == EZPROF_NO_OBJECT)
+		return;
+	finding = ezprof_finding_add(c->findings, EZPROF_FINDING_WARMING_UP, least, 50.0);
+	if (!finding)
+		return;
+	ez_buffer_init(&text, SIZE_MAX / 2);
+	ez_buffer_append_text(&text, "Just started: ");
+	ezprof_say_ms(&text, 1000.0 * least_s);
+	ez_buffer_append_text(&text, " are measured of the ");
+	ezprof_say_ms(&text, 1000.0 * asked_s);
+	ez_buffer_append_text(&text, " asked for; ask again for a firmer answer.");
+	ezprof_finding_rests_on(finding, least,
+				model->objects[least].scope == EZPROF_PUB ? EZPROF_PUB_COVERED_S
+									  : EZPROF_SUB_COVERED_S);
+	ezprof_finding_say(c->findings, finding, &text);
+}
+
+/* Whose figures don't come from the kernel: the pids, a few of them by number. */
+static void unprepared(struct ezprof_why_context *c)
+{
+	const struct ezprof_model *model = c->model;
+	struct ezprof_finding *finding;
+	struct ez_buffer text;
+	size_t first = EZPROF_NO_OBJECT;
+	bool ezmsg = false;
+
+	EZPROF_EACH (model, EZPROF_PUB, i) {
+		const char *source = ezprof_label(&model->objects[i], EZPROF_LABEL_SOURCE);
+
+		if (!*source || strcmp(source, "bpf") == 0)
+			continue;
+		ezmsg = ezmsg || strcmp(source, "ezmsg") == 0;
+		if (first == EZPROF_NO_OBJECT)
+			first = i;
+	}
+	if (first == EZPROF_NO_OBJECT)
+		return;
+	finding = ezprof_finding_add(c->findings, EZPROF_FINDING_UNPREPARED, first, 60.0);
+	if (!finding)
+		return;
+	ez_buffer_init(&text, SIZE_MAX / 2);
+	if (ezmsg)
+		ez_buffer_append_text(&text,
+				      "Nobody prepared this graph: these are ezmsg's own figures, "
+				      "which know neither queues nor who keeps a buffer. Start it "
+				      "with `ezprof run` and attach for the cause: sudo ezprof-bpf "
+				      "attach PID.");
+	else
+		ezprof_put(&text,
+			   "No agent measures process %lld: its totals are known, its times are "
+			   "not. sudo ezprof-bpf attach %lld",
+			   (long long)model->objects[first].pid,
+			   (long long)model->objects[first].pid);
+	ezprof_finding_say(c->findings, finding, &text);
+}
+
+void ezprof_why_trust(struct ezprof_why_context *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->model->n_processes; i++) {
+		const struct ezprof_mention *process = &c->model->processes[i];
+
+		if (process->reason && strcmp(process->reason, "exited") == 0)
+			dead(c, process);
+	}
+	for (i = 0; i < c->model->n_errors; i++)
+		silent(c, &c->model->errors[i]);
+	lost(c);
+	warming_up(c);
+	unprepared(c);
+}
