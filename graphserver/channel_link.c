@@ -52,7 +52,7 @@ int ezprof_channel_begin(struct ezprof_conn *conn, struct ez_reader *in)
 	publisher = ezprof_publisher_find(conn->server, id);
 	if (!publisher || ezprof_publisher_address(publisher, address)) {
 		ez_log(EZ_LOG_INFO, "%s wants a channel to a publisher that isn't there: %.*s",
-		       conn->peer, EZPROF_STR_ARGS(id));
+		       ezprof_conn_peer(conn), EZPROF_STR_ARGS(id));
 		ezprof_conn_finish(conn);
 		return 0;
 	}

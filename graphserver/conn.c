@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +14,7 @@
 #include "fd.h"
 #include "hash.h"
 
-#define READ_BYTES 65536
+#define KEPT_BYTES 16384 /* of a connection's buffer that is empty */
 #define LINGER_MS 2000
 #define COMPLAINT_INTERVAL_NS (EZ_NS_PER_S / 20)
 
@@ -40,32 +38,8 @@ static void arm_timer(struct ezprof_conn *conn, uint64_t ms)
 	event_add(conn->timer, &after);
 }
 
-static void describe_peer(struct ezprof_conn *conn)
-{
-	char host[EZ_HOST_BYTES] = "?";
-	struct sockaddr_storage peer = {0};
-	socklen_t len = sizeof(peer);
-	unsigned int port = 0;
-
-	ez_fd_peer_host(conn->fd, host, sizeof(host));
-	/* Both families have the port in the same place. */
-	if (getpeername(conn->fd, (struct sockaddr *)&peer, &len) == 0)
-		port = ntohs(((struct sockaddr_in *)&peer)->sin_port);
-	snprintf(conn->peer, sizeof(conn->peer), "%.60s:%u", host, port);
-}
-
-/* A peer whose machine vanished is found out within some two minutes. */
-static void keep_alive(int fd)
-{
-	int on = 1, idle_s = 60, interval_s = 15, count = 4;
-
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
-}
-
 struct ezprof_conn *ezprof_conn_new(struct ezprof_server *server, int fd,
+				    const union ezprof_socket_address *address,
 				    const struct ezprof_role *role)
 {
 	struct ezprof_conn *conn = calloc(1, sizeof(*conn));
@@ -77,7 +51,7 @@ struct ezprof_conn *ezprof_conn_new(struct ezprof_server *server, int fd,
 	conn->server = server;
 	conn->fd = fd;
 	conn->role = role;
-	ez_buffer_init(&conn->in, server->config.payload_bytes_max + READ_BYTES);
+	ez_buffer_init(&conn->in, server->config.payload_bytes_max + EZPROF_SCRATCH_BYTES);
 	ez_buffer_init(&conn->out, server->config.pending_bytes_max);
 	conn->readable = event_new(server->base, fd, EV_READ | EV_PERSIST, on_readable, conn);
 	conn->writable = event_new(server->base, fd, EV_WRITE, on_writable, conn);
@@ -88,8 +62,8 @@ struct ezprof_conn *ezprof_conn_new(struct ezprof_server *server, int fd,
 		ezprof_conn_free(conn);
 		return NULL;
 	}
-	describe_peer(conn);
-	keep_alive(fd);
+	if (address)
+		conn->peer.address = *address;
 	arm_timer(conn, server->config.request_timeout_ms);
 	DL_APPEND(server->conns, conn);
 	server->n_conns++;
@@ -107,6 +81,11 @@ void ezprof_conn_free(struct ezprof_conn *conn)
 	ez_buffer_free(&conn->in);
 	ez_buffer_free(&conn->out);
 	free(conn);
+}
+
+const char *ezprof_conn_peer(struct ezprof_conn *conn)
+{
+	return ezprof_peer_text(&conn->peer);
 }
 
 bool ezprof_conn_is_open(const struct ezprof_conn *conn)
@@ -164,10 +143,17 @@ void ezprof_conn_complain(struct ezprof_conn *conn, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (held_back)
-		ez_log(EZ_LOG_WARN, "%s: %s (%llu more like it were held back)", conn->peer, text,
-		       (unsigned long long)held_back);
+		ez_log(EZ_LOG_WARN, "%s: %s (%llu more like it were held back)",
+		       ezprof_conn_peer(conn), text, (unsigned long long)held_back);
 	else
-		ez_log(EZ_LOG_WARN, "%s: %s", conn->peer, text);
+		ez_log(EZ_LOG_WARN, "%s: %s", ezprof_conn_peer(conn), text);
+}
+
+/* One large message shall not cost its memory for as long as the connection lives. */
+static void give_back(struct ez_buffer *buffer)
+{
+	if (!buffer->len && buffer->capacity > KEPT_BYTES)
+		ez_buffer_free(buffer);
 }
 
 static size_t unsent(const struct ezprof_conn *conn)
@@ -225,6 +211,7 @@ static void send_pending(struct ezprof_conn *conn)
 	}
 	if (!unsent(conn)) {
 		ez_buffer_reset(&conn->out);
+		give_back(&conn->out);
 		conn->out_sent = 0;
 		event_del(conn->writable);
 		if (conn->finishing)
@@ -296,25 +283,50 @@ static void refuse(struct ezprof_conn *conn, int err)
 	ezprof_conn_close(conn);
 }
 
-void ezprof_conn_pump(struct ezprof_conn *conn)
+/* Lets the role take messages from data. What it took, and what it said in the end. */
+static size_t take_messages(struct ezprof_conn *conn, const uint8_t *data, size_t len, int *ret_err)
 {
 	size_t consumed = 0;
 	int err = 0;
 
-	/* A role that calls this from receive is served by the loop that called it. */
-	if (conn->pumping)
-		return;
 	conn->pumping = true;
-	while (ezprof_conn_is_open(conn) && consumed < conn->in.len) {
+	while (ezprof_conn_is_open(conn) && consumed < len) {
 		struct ez_reader reader;
 
-		ez_reader_init(&reader, conn->in.data + consumed, conn->in.len - consumed);
+		ez_reader_init(&reader, data + consumed, len - consumed);
 		err = conn->role->receive(conn, &reader);
 		if (err)
 			break;
 		consumed += reader.pos;
 	}
 	conn->pumping = false;
+	*ret_err = err;
+	return consumed;
+}
+
+/* What follows from what the role said; what it left is in conn->in. */
+static void after_messages(struct ezprof_conn *conn, int err)
+{
+	bool waits_for_more = err == EZPROF_NEED_MORE;
+
+	if (conn->in.err)
+		err = conn->in.err;
+	watch_incomplete(conn, waits_for_more);
+	if (err && err != EZPROF_NEED_MORE && err != EZPROF_NOT_NOW)
+		refuse(conn, err);
+	else if (conn->at_eof && (waits_for_more || !conn->role->answers_after_eof))
+		ezprof_conn_close(conn);
+}
+
+void ezprof_conn_pump(struct ezprof_conn *conn)
+{
+	size_t consumed;
+	int err;
+
+	/* A role that calls this from receive is served by the loop that called it. */
+	if (conn->pumping)
+		return;
+	consumed = take_messages(conn, conn->in.data, conn->in.len, &err);
 	if (!ezprof_conn_is_open(conn)) {
 		/*
 		 * Not earlier: whoever finished it may still have been using strings of the
@@ -324,13 +336,22 @@ void ezprof_conn_pump(struct ezprof_conn *conn)
 		return;
 	}
 	ez_buffer_consume(&conn->in, consumed);
-	watch_incomplete(conn, err == EZPROF_NEED_MORE);
-	if (err && err != EZPROF_NEED_MORE && err != EZPROF_NOT_NOW)
-		refuse(conn, err);
-	else if (conn->at_eof && !conn->role->answers_after_eof)
-		ezprof_conn_close(conn);
-	else if (conn->at_eof && err == EZPROF_NEED_MORE)
-		ezprof_conn_close(conn);
+	give_back(&conn->in);
+	after_messages(conn, err);
+}
+
+/* Bytes in the server's own buffer, of which only what is incomplete is kept. */
+static void pump_scratch(struct ezprof_conn *conn, size_t len)
+{
+	const uint8_t *data = conn->server->scratch;
+	size_t consumed;
+	int err;
+
+	consumed = take_messages(conn, data, len, &err);
+	if (!ezprof_conn_is_open(conn))
+		return;
+	ez_buffer_append(&conn->in, data + consumed, len - consumed);
+	after_messages(conn, err);
 }
 
 /* Input of a connection that only waits for its answer to be read. */
@@ -358,12 +379,14 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		discard(conn);
 		return;
 	}
-	to = ez_buffer_reserve(&conn->in, READ_BYTES);
+	/* Most messages come whole: they never need memory of the connection's own. */
+	to = conn->in.len ? ez_buffer_reserve(&conn->in, EZPROF_SCRATCH_BYTES)
+			  : conn->server->scratch;
 	if (!to) {
 		refuse(conn, conn->in.err);
 		return;
 	}
-	n = recv((int)fd, to, READ_BYTES, MSG_DONTWAIT);
+	n = recv((int)fd, to, EZPROF_SCRATCH_BYTES, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n < 0) {
@@ -373,6 +396,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	if (n == 0) {
 		conn->at_eof = true;
 		event_del(conn->readable);
+	}
+	if (to == conn->server->scratch) {
+		pump_scratch(conn, (size_t)n);
+		return;
 	}
 	conn->in.len += (size_t)n;
 	ezprof_conn_pump(conn);

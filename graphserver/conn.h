@@ -14,6 +14,7 @@
 
 #include "buffer.h"
 #include "frame.h"
+#include "peer.h"
 #include "server.h"
 
 /* What a role's receive may return besides errors. */
@@ -46,15 +47,19 @@ struct ezprof_conn {
 	size_t out_sent;
 	struct event *readable, *writable, *timer;
 	struct ezprof_conn *prev, *next;
-	char peer[72]; /* "host:port", for log lines */
+	struct ezprof_peer peer;
 };
 
-/* Takes fd over. NULL without memory; then fd is closed. */
+/* Takes fd over; address may be NULL. NULL without memory; then fd is closed. */
 struct ezprof_conn *ezprof_conn_new(struct ezprof_server *server, int fd,
+				    const union ezprof_socket_address *address,
 				    const struct ezprof_role *role);
 
 /* Frees a connection that is on the server's dead list. */
 void ezprof_conn_free(struct ezprof_conn *conn);
+
+/* "host:port" of the other side, for log lines. */
+const char *ezprof_conn_peer(struct ezprof_conn *conn);
 
 bool ezprof_conn_is_open(const struct ezprof_conn *conn);
 

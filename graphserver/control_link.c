@@ -77,7 +77,7 @@ static void gone(struct ezprof_conn *conn)
 	if (control->is_agent) {
 		DL_DELETE(conn->server->agents, control);
 		ezprof_respondent_gone(&control->respondent);
-		ez_log(EZ_LOG_INFO, "agent %s left", conn->peer);
+		ez_log(EZ_LOG_INFO, "agent %s left", ezprof_conn_peer(conn));
 	}
 	if (control->request)
 		ezprof_profile_cancel(control->request);
@@ -134,8 +134,9 @@ int ezprof_control_begin(struct ezprof_conn *conn, struct ez_reader *in)
 		control->respondent.has_identity = true;
 		control->respondent.may_be_asked = true;
 		DL_APPEND(conn->server->agents, control);
-		ez_log(EZ_LOG_INFO, "agent %s joined: %s %s, pid %lld on %s", conn->peer,
-		       identity.program, identity.version, (long long)identity.pid, identity.host);
+		ez_log(EZ_LOG_INFO, "agent %s joined: %s %s, pid %lld on %s",
+		       ezprof_conn_peer(conn), identity.program, identity.version,
+		       (long long)identity.pid, identity.host);
 	}
 	ezprof_conn_become(conn, &control_role, control);
 	ezprof_conn_establish(conn);

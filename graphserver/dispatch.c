@@ -25,7 +25,7 @@ typedef int (*begin_fn)(struct ezprof_conn *conn, struct ez_reader *in);
 static int begin_shutdown(struct ezprof_conn *conn, struct ez_reader *in)
 {
 	(void)in;
-	ez_log(EZ_LOG_INFO, "%s asked for the shutdown", conn->peer);
+	ez_log(EZ_LOG_INFO, "%s asked for the shutdown", ezprof_conn_peer(conn));
 	ezprof_conn_finish(conn);
 	ezprof_server_stop(conn->server);
 	return 0;
@@ -75,9 +75,10 @@ static const struct ezprof_role request_role = {
 	.receive = receive,
 };
 
-void ezprof_dispatch_new_client(struct ezprof_server *server, int fd)
+void ezprof_dispatch_new_client(struct ezprof_server *server, int fd,
+				const union ezprof_socket_address *address)
 {
-	struct ezprof_conn *conn = ezprof_conn_new(server, fd, &request_role);
+	struct ezprof_conn *conn = ezprof_conn_new(server, fd, address, &request_role);
 
 	if (!conn) {
 		ez_log(EZ_LOG_WARN, "no memory for a client");

@@ -9,6 +9,7 @@
 #include "conn.h"
 
 /* Takes fd over. */
-void ezprof_dispatch_new_client(struct ezprof_server *server, int fd);
+void ezprof_dispatch_new_client(struct ezprof_server *server, int fd,
+				const union ezprof_socket_address *address);
 
 #endif

@@ -124,8 +124,8 @@ int ezprof_lease_attach(struct ezprof_conn *conn, struct ez_reader *in)
 		return err;
 	segment = ezprof_shm_attach(conn->server->shm, name.data, name.len);
 	if (!segment) {
-		ez_log(EZ_LOG_INFO, "%s wants a segment that isn't there: %.*s", conn->peer,
-		       EZPROF_STR_ARGS(name));
+		ez_log(EZ_LOG_INFO, "%s wants a segment that isn't there: %.*s",
+		       ezprof_conn_peer(conn), EZPROF_STR_ARGS(name));
 		ezprof_conn_finish(conn);
 		return 0;
 	}

@@ -36,6 +36,8 @@ static const struct number {
 	       "When subscribers hear that a publisher left (1000)"),
 	NUMBER("request-timeout-ms", request_timeout_ms, 30000, 10, 3600000,
 	       "Drop a client whose request isn't complete by then (30000)"),
+	NUMBER("peer-timeout-s", peer_timeout_s, 120, 2, 86400,
+	       "Drop a peer whose machine or network vanished after this time (120)"),
 	NUMBER("max-clients", clients_max, 65536, 1, 1 << 24, "Connections at a time (65536)"),
 	NUMBER("max-edges", edges_max, 65536, 1, 1 << 24, "Edges between topics (65536)"),
 	NUMBER("max-string-bytes", string_bytes_max, 4096, 1, MIB, "Length of a topic (4096)"),

@@ -234,7 +234,8 @@ static int receive(struct ezprof_conn *conn, struct ez_reader *in)
 		which++;
 	if (which == sizeof(messages) / sizeof(messages[0]) &&
 	    command != EZ_CMD_PROCESS_ROUTE_RESPONSE) {
-		ez_log(EZ_LOG_DEBUG, "%s: skipped %02x on a process's link", conn->peer, command);
+		ez_log(EZ_LOG_DEBUG, "%s: skipped %02x on a process's link", ezprof_conn_peer(conn),
+		       command);
 		return 0;
 	}
 	err = ez_read_str(in, conn->server->config.payload_bytes_max, &pickle);

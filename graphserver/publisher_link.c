@@ -102,7 +102,8 @@ static int receive(struct ezprof_conn *conn, struct ez_reader *in)
 			ezprof_respondent_receive(&publisher->respondent, text);
 		return err;
 	default:
-		ez_log(EZ_LOG_DEBUG, "%s: skipped %02x on a publisher's link", conn->peer, command);
+		ez_log(EZ_LOG_DEBUG, "%s: skipped %02x on a publisher's link",
+		       ezprof_conn_peer(conn), command);
 		return 0;
 	}
 }

@@ -60,13 +60,13 @@ void ezprof_respondent_receive(struct ezprof_respondent *respondent, struct ez_s
 		respondent->identity = identity;
 		respondent->has_identity = true;
 		respondent->may_be_asked = true;
-		ez_log(EZ_LOG_DEBUG, "%s is %s, pid %lld", respondent->conn->peer, identity.program,
-		       (long long)identity.pid);
+		ez_log(EZ_LOG_DEBUG, "%s is %s, pid %lld", ezprof_conn_peer(respondent->conn),
+		       identity.program, (long long)identity.pid);
 		return;
 	}
 	if (!respondent->questions) {
 		ez_log(EZ_LOG_DEBUG, "%s: dropped an answer that nobody asked for",
-		       respondent->conn->peer);
+		       ezprof_conn_peer(respondent->conn));
 		return;
 	}
 	request = take_question(respondent, &target);

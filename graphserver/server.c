@@ -2,7 +2,9 @@
 #include "server.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <event2/event.h>
 #include <uuid/uuid.h>
@@ -12,11 +14,12 @@
 #include "departure.h"
 #include "dispatch.h"
 #include "fd.h"
+#include "peer.h"
 #include "settings.h"
 #include "shm_store.h"
 
 #define BACKLOG 1024
-#define ACCEPTS_PER_TURN 64
+#define ACCEPTS_PER_TURN_MAX 64
 #define ACCEPT_PAUSE_MS 100
 #define ACCEPT_LOG_NS (5 * EZ_NS_PER_S)
 
@@ -87,16 +90,26 @@ static bool is_clients_fault(int err)
 	return err == -ECONNABORTED || err == -EINTR || err == -EPROTO || err == -EPERM;
 }
 
+/*
+ * The kernel makes a socket before it finds that nobody waits. So clients that come one by one are
+ * accepted one by one, and a crowd in growing numbers.
+ */
 static void accept_clients(evutil_socket_t fd, short what, void *arg)
 {
 	struct ezprof_server *server = arg;
 
 	(void)what;
-	for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
-		int client = ez_fd_accept((int)fd, true);
+	for (int i = 0, n = server->accepts_per_turn; i < n; i++) {
+		union ezprof_socket_address peer = {.any.sa_family = AF_UNSPEC};
+		socklen_t len = sizeof(peer);
+		int client = accept4(fd, &peer.any, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-		if (client == -EAGAIN)
+		if (client < 0)
+			client = -errno;
+		if (client == -EAGAIN) {
+			server->accepts_per_turn = 1;
 			return;
+		}
 		if (client < 0 && is_clients_fault(client))
 			continue;
 		if (client < 0) {
@@ -109,8 +122,10 @@ static void accept_clients(evutil_socket_t fd, short what, void *arg)
 			ez_fd_close(client);
 			continue;
 		}
-		ezprof_dispatch_new_client(server, client);
+		ezprof_dispatch_new_client(server, client, &peer);
 	}
+	if (server->accepts_per_turn < ACCEPTS_PER_TURN_MAX)
+		server->accepts_per_turn *= 2;
 }
 
 static void reap(evutil_socket_t fd, short what, void *arg)
@@ -133,6 +148,7 @@ static int start_accepting(struct ezprof_server *server, int i)
 
 	if (err)
 		return err;
+	ezprof_peer_inherit(server->listen_fds[i], (int)server->config.peer_timeout_s);
 	server->accepting[i] = event_new(server->base, server->listen_fds[i], EV_READ | EV_PERSIST,
 					 accept_clients, server);
 	if (!server->accepting[i] || event_add(server->accepting[i], NULL) < 0)
@@ -154,7 +170,9 @@ int ezprof_server_init(struct ezprof_server *server, const struct ezprof_config 
 	server->n_listeners = n;
 	server->base = event_base_new();
 	server->shm = ezprof_shm_store_new();
-	if (!server->base || !server->shm) {
+	server->scratch = malloc(EZPROF_SCRATCH_BYTES);
+	server->accepts_per_turn = 1;
+	if (!server->base || !server->shm || !server->scratch) {
 		err = -ENOMEM;
 		goto fail;
 	}
@@ -205,6 +223,7 @@ void ezprof_server_free(struct ezprof_server *server)
 		event_free_if(server->accepting[i]);
 	event_free_if(server->accept_again);
 	event_free_if(server->reaper);
+	free(server->scratch);
 	if (server->base)
 		event_base_free(server->base);
 	while (server->n_listeners > 0)

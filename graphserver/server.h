@@ -43,6 +43,7 @@ struct ezprof_config {
 	uint64_t update_timeout_ms;  /* how long a request waits for a subscriber's confirmation */
 	uint64_t departure_delay_ms; /* until subscribers hear that a publisher left */
 	uint64_t request_timeout_ms; /* a request must be complete by then */
+	uint64_t peer_timeout_s;     /* until a peer whose machine vanished is dropped */
 	uint64_t clients_max;
 	uint64_t edges_max;
 	uint64_t string_bytes_max;  /* topics */
@@ -53,6 +54,7 @@ struct ezprof_config {
 };
 
 #define EZPROF_LISTENERS_MAX 8 /* addresses of one name */
+#define EZPROF_SCRATCH_BYTES 65536
 
 struct ezprof_server {
 	struct ezprof_config config;
@@ -65,11 +67,13 @@ struct ezprof_server {
 	int n_listeners;
 	uint16_t port;		    /* of all of them */
 	struct event *accept_again; /* after a pause, when descriptors ran out */
+	int accepts_per_turn;
 	struct ez_log_limit accept_log;
 
 	struct ezprof_conn *conns; /* all that live */
 	struct ezprof_conn *dead;  /* to be freed by the reaper */
 	struct event *reaper;
+	uint8_t *scratch; /* what one recv brings, until the role has taken it */
 	uint64_t n_conns;
 	struct ez_log_limit peer_log;
 

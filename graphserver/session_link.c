@@ -261,7 +261,8 @@ static int receive(struct ezprof_conn *conn, struct ez_reader *in)
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (answers[i].command == command)
 			return answers[i].answer(session, in);
-	ez_log(EZ_LOG_DEBUG, "%s: skipped %02x on a session's link", conn->peer, command);
+	ez_log(EZ_LOG_DEBUG, "%s: skipped %02x on a session's link", ezprof_conn_peer(conn),
+	       command);
 	return 0;
 }
 

@@ -164,8 +164,8 @@ static int receive(struct ezprof_conn *conn, struct ez_reader *in)
 	if (command == EZ_CMD_COMPLETE)
 		ezprof_owed_confirmed(&subscriber->updates);
 	else
-		ez_log(EZ_LOG_DEBUG, "%s: skipped %02x on a subscriber's link", conn->peer,
-		       command);
+		ez_log(EZ_LOG_DEBUG, "%s: skipped %02x on a subscriber's link",
+		       ezprof_conn_peer(conn), command);
 	return 0;
 }
 

@@ -12,7 +12,7 @@ from graph_client import PROFILE, PROFILE_DATA, Server, read_profile, string, u6
 
 PUBLISHERS = 1000
 ROUNDS = 21
-PROFILE_BAR_MS = 200
+PROFILE_BAR_MS = 50
 CONNECT_BAR_MS = 5
 
 

@@ -39,6 +39,7 @@ static void begin(uint8_t dialect)
 		.profile_deadline_ms = 1000,
 		.update_timeout_ms = 1000,
 		.request_timeout_ms = 1000,
+		.peer_timeout_s = 120,
 		.clients_max = 16,
 		.edges_max = 64,
 		.string_bytes_max = 4096,
@@ -72,7 +73,7 @@ static void send_piece(int *fds, uint8_t client, const uint8_t *data, size_t len
 
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
 			return;
-		ezprof_dispatch_new_client(&server, pair[0]);
+		ezprof_dispatch_new_client(&server, pair[0], NULL);
 		*fd = pair[1];
 	}
 	if (len == 0) {
