@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define KEEPALIVE_PROBES 4
+
 int ez_fd_close(int fd)
 {
 	int saved_errno = errno;
@@ -37,6 +39,24 @@ int ez_fd_nodelay(int fd)
 	int on = 1;
 
 	return setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0 ? -errno : 0;
+}
+
+void ez_fd_peer_timeout(int fd, int timeout_s)
+{
+	int on = 1, idle_s = timeout_s / 2, count = KEEPALIVE_PROBES;
+	int interval_s = timeout_s / 2 / KEEPALIVE_PROBES;
+	unsigned int user_timeout_ms = (unsigned int)timeout_s * 1000;
+
+	if (idle_s < 1)
+		idle_s = 1;
+	if (interval_s < 1)
+		interval_s = 1;
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+	/* Keepalive is silent while something is unacknowledged. */
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout_ms, sizeof(user_timeout_ms));
 }
 
 static int resolve(const char *host, uint16_t port, int flags, struct addrinfo **ret_list)

@@ -43,6 +43,13 @@ int ez_fd_accept(int listen_fd, bool nonblock);
 int ez_fd_nonblock(int fd, bool nonblock);
 int ez_fd_nodelay(int fd);
 
+/*
+ * A peer whose machine or network vanished without a word is found out after about timeout_s,
+ * whether it owes an acknowledgement or not. Sockets that a listening one accepts inherit it. As
+ * far as the system knows these options; on a unix socket nothing happens.
+ */
+void ez_fd_peer_timeout(int fd, int timeout_s);
+
 /* Closes fd if it isn't negative, keeps errno, returns -1: fd = ez_fd_close(fd). */
 int ez_fd_close(int fd);
 

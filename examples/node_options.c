@@ -19,6 +19,7 @@ enum {
 	KEY_WORK,
 	KEY_BUFFERS,
 	KEY_TCP,
+	KEY_HOST,
 	KEY_MONITOR,
 	KEY_LEAKY,
 	KEY_HANDLE,
@@ -52,6 +53,8 @@ static const struct argp_option table[] = {
 	{"burst", KEY_BURST, "N", 0, "source: send so many at once, at the same rate on average",
 	 0},
 	{"spin", KEY_SPIN, NULL, 0, "relay, sink: compute in that time instead of sleeping", 0},
+	{"host", KEY_HOST, "ADDRESS", 0,
+	 "source, relay: listen there; default 127.0.0.1: subscribers of this machine alone", 0},
 	{"tcp", KEY_TCP, NULL, 0, "source, relay: publish by tcp only", 0},
 	{0},
 };
@@ -165,6 +168,9 @@ static error_t on_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_BUFFERS:
 		number(state, arg, 65536, &options->num_buffers);
+		break;
+	case KEY_HOST:
+		options->host = arg;
 		break;
 	case KEY_TCP:
 		options->tcp = true;

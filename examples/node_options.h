@@ -15,6 +15,7 @@ struct node_options {
 	const char *topics[NODE_TOPICS_MAX]; /* source: 1; relay: from, to; sink: any number */
 	int num_topics;
 	const char *address;	/* NULL: as ez_context_create() */
+	const char *host;	/* source, relay: where it listens; NULL: the library's default */
 	const char *handle;	/* of subscribers; NULL: the topic */
 	double rate_hz;		/* source; 0: as fast as it goes */
 	uint64_t count;		/* source: messages, then it waits to be ended; 0: no limit */

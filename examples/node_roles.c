@@ -80,6 +80,7 @@ static int open_publisher(struct node *node, const char *topic)
 	struct ez_publisher_options options = {
 		.num_buffers = (uint32_t)node->options->num_buffers,
 		.force_tcp = node->options->tcp,
+		.host = node->options->host,
 	};
 
 	return ez_publisher_create(node->context, topic, &options, &node->publisher);

@@ -90,6 +90,7 @@ int ezprof_lease_create(struct ezprof_conn *conn, struct ez_reader *in)
 {
 	struct ezprof_segment *segment;
 	uint64_t num_buffers, buffer_bytes;
+	struct ezprof_machine machine;
 	struct lease *lease;
 	int err = ez_read_u64(in, &num_buffers);
 
@@ -103,6 +104,8 @@ int ezprof_lease_create(struct ezprof_conn *conn, struct ez_reader *in)
 		refuse_segment(conn, err);
 		return 0;
 	}
+	machine = ezprof_peer_machine(&conn->peer, conn->fd);
+	ezprof_segment_set_home(segment, &machine);
 	lease = begin(conn, segment);
 	if (!lease)
 		return -ENOMEM;
@@ -116,15 +119,17 @@ int ezprof_lease_create(struct ezprof_conn *conn, struct ez_reader *in)
 int ezprof_lease_attach(struct ezprof_conn *conn, struct ez_reader *in)
 {
 	struct ezprof_segment *segment;
+	struct ezprof_machine machine;
 	struct lease *lease;
 	struct ez_str name;
 	int err = ez_read_str(in, EZ_NAME_BYTES_MAX, &name);
 
 	if (err)
 		return err;
-	segment = ezprof_shm_attach(conn->server->shm, name.data, name.len);
+	machine = ezprof_peer_machine(&conn->peer, conn->fd);
+	segment = ezprof_shm_attach(conn->server->shm, name.data, name.len, &machine);
 	if (!segment) {
-		ez_log(EZ_LOG_INFO, "%s wants a segment that isn't there: %.*s",
+		ez_log(EZ_LOG_INFO, "%s wants a segment that isn't on its machine: %.*s",
 		       ezprof_conn_peer(conn), EZPROF_STR_ARGS(name));
 		ezprof_conn_finish(conn);
 		return 0;

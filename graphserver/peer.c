@@ -2,15 +2,11 @@
 #include "peer.h"
 
 #include <netdb.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "fd.h"
 #include "parse.h"
-
-#define KEEPALIVE_PROBES 4
 
 const char *ezprof_peer_text(struct ezprof_peer *peer)
 {
@@ -35,22 +31,45 @@ const char *ezprof_peer_text(struct ezprof_peer *peer)
 	return peer->text;
 }
 
-void ezprof_peer_inherit(int listen_fd, int timeout_s)
+/* IPv4 as IPv4-mapped, so that both families of one machine's address are equal. */
+static struct in6_addr to_v6(const union ezprof_socket_address *address)
 {
-	int on = 1, idle_s = timeout_s / 2, count = KEEPALIVE_PROBES;
-	int interval_s = timeout_s / 2 / KEEPALIVE_PROBES;
-	unsigned int user_timeout_ms = (unsigned int)timeout_s * 1000;
+	struct in6_addr v6 = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
 
-	if (idle_s < 1)
-		idle_s = 1;
-	if (interval_s < 1)
-		interval_s = 1;
-	ez_fd_nodelay(listen_fd);
-	setsockopt(listen_fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	setsockopt(listen_fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-	setsockopt(listen_fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
-	setsockopt(listen_fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
-	/* Keepalive is silent while something is unacknowledged. */
-	setsockopt(listen_fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout_ms,
-		   sizeof(user_timeout_ms));
+	if (address->any.sa_family == AF_INET6)
+		return address->v6.sin6_addr;
+	memcpy(&v6.s6_addr[12], &address->v4.sin_addr, sizeof(address->v4.sin_addr));
+	return v6;
+}
+
+static bool is_loopback(const struct in6_addr *v6)
+{
+	return IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == 127);
+}
+
+struct ezprof_machine ezprof_peer_machine(const struct ezprof_peer *peer, int fd)
+{
+	union ezprof_socket_address own = {.any.sa_family = AF_UNSPEC};
+	struct ezprof_machine machine = {0};
+	socklen_t len = sizeof(own);
+	struct in6_addr theirs, ours;
+
+	if (peer->address.any.sa_family != AF_INET && peer->address.any.sa_family != AF_INET6)
+		return machine;
+	theirs = to_v6(&peer->address);
+	if (is_loopback(&theirs))
+		return machine;
+	/* Who connects to an address of its own machine does it from that same address. */
+	if (getsockname(fd, &own.any, &len) == 0) {
+		ours = to_v6(&own);
+		if (IN6_ARE_ADDR_EQUAL(&ours, &theirs))
+			return machine;
+	}
+	machine.address = theirs;
+	return machine;
+}
+
+bool ezprof_machine_is_same(const struct ezprof_machine *a, const struct ezprof_machine *b)
+{
+	return IN6_ARE_ADDR_EQUAL(&a->address, &b->address);
 }

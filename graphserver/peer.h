@@ -7,6 +7,7 @@
 #define EZPROF_PEER_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 
 union ezprof_socket_address {
 	struct sockaddr any;
@@ -19,13 +20,16 @@ struct ezprof_peer {
 	char text[72];			     /* "" until it was asked for */
 };
 
+/* A machine, as the server can tell them apart: its address; all zero is the server's own. */
+struct ezprof_machine {
+	struct in6_addr address;
+};
+
 /* "host:port", or "?"; valid as long as the peer is. */
 const char *ezprof_peer_text(struct ezprof_peer *peer);
 
-/*
- * Options of a listening socket that the sockets it accepts inherit: no delay, and a peer whose
- * machine vanished is found out after about timeout_s, whether it owes an acknowledgement or not.
- */
-void ezprof_peer_inherit(int listen_fd, int timeout_s);
+/* Where the other end of the connection fd is. */
+struct ezprof_machine ezprof_peer_machine(const struct ezprof_peer *peer, int fd);
+bool ezprof_machine_is_same(const struct ezprof_machine *a, const struct ezprof_machine *b);
 
 #endif

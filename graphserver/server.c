@@ -148,7 +148,9 @@ static int start_accepting(struct ezprof_server *server, int i)
 
 	if (err)
 		return err;
-	ezprof_peer_inherit(server->listen_fds[i], (int)server->config.peer_timeout_s);
+	/* Inherited by what is accepted: no call for each of these then. */
+	ez_fd_nodelay(server->listen_fds[i]);
+	ez_fd_peer_timeout(server->listen_fds[i], (int)server->config.peer_timeout_s);
 	server->accepting[i] = event_new(server->base, server->listen_fds[i], EV_READ | EV_PERSIST,
 					 accept_clients, server);
 	if (!server->accepting[i] || event_add(server->accepting[i], NULL) < 0)

@@ -33,6 +33,7 @@ struct ezprof_segment {
 	uint64_t num_buffers, stride_bytes, total_bytes, filled_bytes;
 	size_t leases;
 	uint64_t device, inode;
+	struct ezprof_machine home;
 	size_t listed; /* its place in the list of what we made */
 	UT_hash_handle hh;
 };
@@ -237,13 +238,16 @@ int ezprof_shm_fill(struct ezprof_shm_store *store, struct ezprof_segment *segme
 }
 
 struct ezprof_segment *ezprof_shm_attach(struct ezprof_shm_store *store, const char *name,
-					 size_t len)
+					 size_t len, const struct ezprof_machine *machine)
 {
 	struct ezprof_segment *segment;
 
 	HASH_FIND(hh, store->segments, name, len, segment);
 	/* One that is still being filled has told nobody its name. */
 	if (!segment || segment->fd >= 0)
+		return NULL;
+	/* A file of that name elsewhere would be another one. */
+	if (!ezprof_machine_is_same(&segment->home, machine))
 		return NULL;
 	/* Closed without an answer the client takes TCP; a name that can't be mapped would fail it.
 	 */
@@ -257,6 +261,11 @@ void ezprof_shm_release(struct ezprof_shm_store *store, struct ezprof_segment *s
 {
 	if (--segment->leases == 0)
 		segment_free(store, segment);
+}
+
+void ezprof_segment_set_home(struct ezprof_segment *segment, const struct ezprof_machine *home)
+{
+	segment->home = *home;
 }
 
 const char *ezprof_segment_name(const struct ezprof_segment *segment)

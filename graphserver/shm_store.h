@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "peer.h"
+
 struct ezprof_shm_store;
 struct ezprof_segment;
 
@@ -33,12 +35,16 @@ int ezprof_shm_create(struct ezprof_shm_store *store, uint64_t num_buffers, uint
  */
 int ezprof_shm_fill(struct ezprof_shm_store *store, struct ezprof_segment *segment);
 
-/* A further lease on a complete segment; NULL if there is none of this name. */
+/* A further lease on a complete segment for somebody on that machine; NULL if there is none of this
+ * name there. */
 struct ezprof_segment *ezprof_shm_attach(struct ezprof_shm_store *store, const char *name,
-					 size_t len);
+					 size_t len, const struct ezprof_machine *machine);
 
 /* Ends a lease. The last one unlinks the segment. */
 void ezprof_shm_release(struct ezprof_shm_store *store, struct ezprof_segment *segment);
+
+/* Where whoever asked for it is: only there it can be attached. The server's own at first. */
+void ezprof_segment_set_home(struct ezprof_segment *segment, const struct ezprof_machine *home);
 
 const char *ezprof_segment_name(const struct ezprof_segment *segment);
 uint64_t ezprof_segment_bytes(const struct ezprof_segment *segment);

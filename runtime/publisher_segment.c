@@ -45,11 +45,15 @@ static int ask(int fd, uint32_t num_buffers, uint64_t buffer_bytes, ez_mono_ns_t
 	return err;
 }
 
-static int map_own(const char *name, uint32_t num_buffers, struct ez_segment **ret_segment)
+/* The server may be on another host, and the segment with it. */
+static int map_own(const char *name, uint32_t num_buffers, uint64_t buffer_bytes,
+		   struct ez_segment **ret_segment)
 {
 	struct ez_segment *segment;
 	int err = ez_segment_map(name, true, &segment);
 
+	if (err == -ENOENT)
+		err = ez_segment_private(name, num_buffers, buffer_bytes, &segment);
 	if (err)
 		return err;
 	if (segment->slots != num_buffers) {
@@ -152,7 +156,7 @@ int ez_segment_lease_create(struct ez_publisher *publisher, uint64_t buffer_byte
 		return fd;
 	err = ask(fd, publisher->num_buffers, buffer_bytes, deadline_ns, &name);
 	if (!err)
-		err = map_own(name, publisher->num_buffers, &segment);
+		err = map_own(name, publisher->num_buffers, buffer_bytes, &segment);
 	free(name);
 	if (err) {
 		ez_fd_close(fd);

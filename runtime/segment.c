@@ -79,6 +79,35 @@ int ez_segment_map(const char *name, bool writable, struct ez_segment **ret_segm
 	return 0;
 }
 
+int ez_segment_private(const char *name, uint64_t slots, uint64_t buffer_bytes,
+		       struct ez_segment **ret_segment)
+{
+	struct ez_segment *segment;
+	uint64_t stride, bytes;
+	void *p;
+
+	if (!is_name(name) || slots == 0 ||
+	    __builtin_add_overflow(buffer_bytes, EZ_SEGMENT_RESERVED * slots, &stride) ||
+	    __builtin_mul_overflow(stride, slots, &bytes))
+		return -EINVAL;
+	segment = calloc(1, sizeof(*segment));
+	if (!segment)
+		return -ENOMEM;
+	segment->refs = 1;
+	strcpy(segment->name, name);
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED) {
+		free(segment);
+		return -ENOMEM;
+	}
+	segment->base = p;
+	segment->bytes = bytes;
+	segment->slots = slots;
+	segment->stride = stride;
+	*ret_segment = segment;
+	return 0;
+}
+
 struct ez_segment *ez_segment_ref(struct ez_segment *segment)
 {
 	__atomic_add_fetch(&segment->refs, 1, __ATOMIC_RELAXED);

@@ -33,6 +33,13 @@ struct ez_segment {
  */
 int ez_segment_map(const char *name, bool writable, struct ez_segment **ret_segment);
 
+/*
+ * Memory of this process with the same layout, for a publisher whose graph server is on another
+ * host: nobody can attach it, so every channel takes TCP. -EINVAL: sizes that overflow; -ENOMEM.
+ */
+int ez_segment_private(const char *name, uint64_t slots, uint64_t buffer_bytes,
+		       struct ez_segment **ret_segment);
+
 struct ez_segment *ez_segment_ref(struct ez_segment *segment);
 void ez_segment_unref(struct ez_segment *segment); /* NULL is fine */
 

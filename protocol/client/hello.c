@@ -12,6 +12,7 @@
 #include "server_mark.h"
 
 #define HELLO_BYTES_MAX 65536
+#define PEER_TIMEOUT_S 10
 
 int ez_hello_open(const struct ez_address *address, const char *program, const char *role,
 		  ez_mono_ns_t deadline_ns)
@@ -25,6 +26,8 @@ int ez_hello_open(const struct ez_address *address, const char *program, const c
 
 	if (fd < 0)
 		return fd;
+	/* A link that only listens would never hear that the server's host is gone. */
+	ez_fd_peer_timeout(fd, PEER_TIMEOUT_S);
 	ez_buffer_init(&request, HELLO_BYTES_MAX);
 	ez_request_hello(&request, program, role);
 	err = ez_link_send(fd, &request, deadline_ns);
