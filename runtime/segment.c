@@ -104,6 +104,11 @@ int ez_segment_private(const char *name, uint64_t slots, uint64_t buffer_bytes,
 	segment->bytes = bytes;
 	segment->slots = slots;
 	segment->stride = stride;
+	segment->guarded = ez_segment_guard(p, segment->bytes);
+	if (!segment->guarded) {
+		ez_segment_unref(segment);
+		return -ENOMEM;
+	}
 	*ret_segment = segment;
 	return 0;
 }
