@@ -74,8 +74,11 @@ static int show(const char *text)
 		return EZPROF_EXIT_PARTIAL;
 	if (verdict.endpoints)
 		return EZPROF_EXIT_OK;
-	fprintf(stderr, "%s: the graph has no endpoint: no publisher or subscriber is there\n",
-		PROGRAM);
+	/* What ezmsg tells by itself is no list of what is there. */
+	fprintf(stderr, "%s: %s\n", PROGRAM,
+		verdict.by_ezmsg
+			? "no publisher or subscriber has told anything"
+			: "the graph has no endpoint: no publisher or subscriber is there");
 	return EZPROF_EXIT_NOTHING;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The document comes from the graph server where that is known as ours, else from the agents that
- * measure processes of that graph. Byte 15 goes to no other server.
+ * measure processes of that graph, else from what ezmsg tells by itself. PROFILE goes to no other
+ * server.
  */
 #include "profile_source.h"
 #include "agent_client.h"
@@ -10,10 +11,10 @@
 #include "document.h"
 #include "document_graph.h"
 #include "exit_status.h"
+#include "ezmsg_source.h"
 #include "graph_address.h"
 #include "graph_choice.h"
 #include "hello.h"
-#include "python_fallback.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -90,22 +91,58 @@ static int complain(const struct source *source, int err)
 	return EZPROF_EXIT_FAILURE;
 }
 
-/* Why there is no document: nobody there, something foreign, or a server that can't be asked. */
-static int explain_silence(const struct source *source, double window_s, uint64_t deadline_ns)
+/*
+ * Nobody measures this graph: what ezmsg tells by itself, and what would tell more. Of our own
+ * server the graph alone is nothing new: -ENOENT.
+ */
+static int ask_ezmsg(const struct source *source, double window_s, bool is_ours, char **ret_text)
 {
-	int err;
+	struct ezprof_ezmsg_told told;
+	char *text;
+	int err = ezprof_ezmsg_source(&source->choice.address, window_s, &text, &told);
 
-	if (!source->choice.have_address)
-		return EZPROF_EXIT_FAILURE;
-	err = ez_client_ping(&source->choice.address, deadline_ns, NULL);
 	if (err)
-		return complain(source, err);
-	ezprof_python_fallback(source->choice.text, window_s);
-	fprintf(stderr,
-		"%s: %s is a graph server that knows no PROFILE, and no agent measures its "
-		"processes: sudo ezprof-bpf attach PID\n",
-		source->program, source->choice.text);
-	return EZPROF_EXIT_NOTHING;
+		return err;
+	if (is_ours && told.graph_only) {
+		free(text);
+		return -ENOENT;
+	}
+	if (told.by_other)
+		fprintf(stderr, "%s: another observer traces this graph: its stream is used\n",
+			source->program);
+	fprintf(stderr, "%s: %s\n", source->program, told.hint);
+	*ret_text = text;
+	return 0;
+}
+
+static bool is_empty(const char *text)
+{
+	struct ezprof_verdict verdict;
+	char *pretty;
+
+	if (ezprof_document_read(text, strlen(text), &pretty, &verdict))
+		return false;
+	free(pretty);
+	return !verdict.endpoints && !verdict.errors;
+}
+
+static int ask_server(const struct source *source, double window_s, char **ret_text)
+{
+	uint64_t window_ms = (uint64_t)(window_s * 1000.0 + 0.5);
+	char *text, *told;
+	size_t n;
+	int err = ez_client_profile(&source->choice.address, "ezprof", window_ms,
+				    ez_clock_deadline_ns(ANSWER_MS), &text, &n);
+
+	if (err)
+		return err;
+	/* Nobody whom we measure: its Python clients may tell all the same. */
+	if (is_empty(text) && !ask_ezmsg(source, window_s, true, &told)) {
+		free(text);
+		text = told;
+	}
+	*ret_text = text;
+	return 0;
 }
 
 /* A released Python server knows no PROFILE, but its graph. Without it the document is whole too.
@@ -124,26 +161,25 @@ static void add_graph(const struct source *source, char **text)
 static int fetch(const struct source *source, double window_s, uint64_t deadline_ns,
 		 char **ret_text)
 {
-	uint64_t window_ms = (uint64_t)(window_s * 1000.0 + 0.5);
 	int err, ours = 0;
-	size_t n;
 
 	if (source->choice.have_address)
 		ours = ez_hello_is_ours(&source->choice.address, "ezprof", NULL, 0, deadline_ns);
 	if (ours > 0) {
-		err = ez_client_profile(&source->choice.address, "ezprof", window_ms,
-					ez_clock_deadline_ns(ANSWER_MS), ret_text, &n);
+		err = ask_server(source, window_s, ret_text);
 		return err ? complain(source, err) : EZPROF_EXIT_OK;
 	}
-	err = ask_agents(source, window_ms, ret_text);
+	err = ask_agents(source, (uint64_t)(window_s * 1000.0 + 0.5), ret_text);
 	if (!err) {
 		add_graph(source, ret_text);
 		return EZPROF_EXIT_OK;
 	}
 	if (ours < 0)
 		return complain(source, ours);
-	return err == -ENOENT ? explain_silence(source, window_s, deadline_ns)
-			      : EZPROF_EXIT_FAILURE;
+	if (err != -ENOENT || !source->choice.have_address)
+		return EZPROF_EXIT_FAILURE;
+	err = ask_ezmsg(source, window_s, false, ret_text);
+	return err ? complain(source, err) : EZPROF_EXIT_OK;
 }
 
 int ezprof_profile_fetch(const char *program, const struct ez_address *address, double window_s,

@@ -127,7 +127,8 @@ static const struct ez_node *graph_of(const struct ez_node *root)
 	return NULL;
 }
 
-/* Checks the shape {str: {str, ...}, ...}; returns the number of names in it, or -EBADMSG. */
+/* Checks the shape {str: {str, ...}, ...}; returns the number of names in it, or -EBADMSG. A
+ * snapshot has lists in the place of the sets. */
 static ssize_t count_names(const struct ez_node *graph)
 {
 	size_t n = 0;
@@ -135,7 +136,8 @@ static ssize_t count_names(const struct ez_node *graph)
 	for (size_t i = 0; i < graph->n_items; i += 2) {
 		const struct ez_node *set = graph->items[i + 1];
 
-		if (graph->items[i]->kind != EZ_NODE_STR || set->kind != EZ_NODE_SET)
+		if (graph->items[i]->kind != EZ_NODE_STR ||
+		    (set->kind != EZ_NODE_SET && set->kind != EZ_NODE_LIST))
 			return -EBADMSG;
 		for (size_t k = 0; k < set->n_items; k++)
 			if (set->items[k]->kind != EZ_NODE_STR)
@@ -199,26 +201,32 @@ static int build_dag(const struct ez_node *graph, const struct ez_str *names, si
 	return 0;
 }
 
+int ez_dag_of_node(const struct ez_node *graph, struct ez_dag **ret_dag)
+{
+	ssize_t n = graph->n_items % 2 ? -EBADMSG : count_names(graph);
+	struct ez_str *names;
+	int err;
+
+	if (n < 0)
+		return (int)n;
+	names = calloc((size_t)n + 1, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	err = build_dag(graph, names, collect_names(graph, names), ret_dag);
+	free(names);
+	return err;
+}
+
 int ez_pickle_read_dag(const void *data, size_t len, struct ez_dag **ret_dag)
 {
 	struct ez_pickle_tree *tree;
 	const struct ez_node *graph;
-	struct ez_str *names = NULL;
-	ssize_t n;
 	int err = ez_pickle_tree_parse(data, len, DAG_NODES_MAX, &tree);
 
 	if (err)
 		return err;
 	graph = graph_of(ez_pickle_tree_root(tree));
-	n = graph ? count_names(graph) : -EBADMSG;
-	if (n < 0) {
-		err = (int)n;
-	} else {
-		names = calloc((size_t)n + 1, sizeof(*names));
-		err = names ? build_dag(graph, names, collect_names(graph, names), ret_dag)
-			    : -ENOMEM;
-	}
-	free(names);
+	err = graph ? ez_dag_of_node(graph, ret_dag) : -EBADMSG;
 	ez_pickle_tree_free(tree);
 	return err;
 }

@@ -43,4 +43,9 @@ void ez_pickle_dag(struct ez_buffer *out, const struct ez_dag *dag);
  */
 int ez_pickle_read_dag(const void *data, size_t len, struct ez_dag **ret_dag);
 
+struct ez_node;
+
+/* The same of a node of a parsed pickle: a mapping of str to sets or lists of str. */
+int ez_dag_of_node(const struct ez_node *graph, struct ez_dag **ret_dag);
+
 #endif

@@ -73,6 +73,15 @@ static bool lost_something(struct json_object *document)
 	return false;
 }
 
+static const char *text_of(struct json_object *object, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (json_object_is_type(object, json_type_object))
+		json_object_object_get_ex(object, key, &value);
+	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
+}
+
 static void judge(struct json_object *document, struct ezprof_verdict *ret_verdict)
 {
 	struct json_object *errors = list_of(document, "errors");
@@ -81,6 +90,7 @@ static void judge(struct json_object *document, struct ezprof_verdict *ret_verdi
 				 json_object_array_length(list_of(document, "channels"));
 	ret_verdict->errors = errors ? json_object_array_length(errors) : 0;
 	ret_verdict->lost = lost_something(document);
+	ret_verdict->by_ezmsg = strcmp(text_of(document, "source"), "ezmsg") == 0;
 }
 
 int ezprof_document_read(const char *text, size_t n, char **ret_pretty,
@@ -115,15 +125,6 @@ static double covered_s(struct json_object *endpoint)
 	if (json_object_is_type(window, json_type_object))
 		json_object_object_get_ex(window, "covered_s", &covered);
 	return covered ? json_object_get_double(covered) : 0.0;
-}
-
-static const char *text_of(struct json_object *object, const char *key)
-{
-	struct json_object *value = NULL;
-
-	if (json_object_is_type(object, json_type_object))
-		json_object_object_get_ex(object, key, &value);
-	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
 }
 
 /* Agents seldom share endpoints and are few: comparing each with each will do. */

@@ -14,6 +14,7 @@ struct ezprof_verdict {
 	size_t endpoints; /* publishers and channels */
 	size_t errors;	  /* of errors[] */
 	bool lost;	  /* something was lost */
+	bool by_ezmsg;	  /* it is what ezmsg tells by itself */
 };
 
 /*

@@ -30,7 +30,7 @@ def through_agents():
         for node in (one, two, alien):
             Graph.sent(node)
         result = command("ezprof", "profile", "--address", graph.address)
-        assert result.returncode == 4 and "no agent" in result.stderr, result.stderr
+        assert result.returncode == 4 and "No agent is attached" in result.stderr, result.stderr
         with Agent(one.pid, alien.pid) as first, Agent(two.pid):
             assert first.said("left alone") and first.said(f"{other.address}: registered")
             document = profile(graph.address)

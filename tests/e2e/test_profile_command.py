@@ -73,14 +73,22 @@ def nobody_and_strangers():
     def mute(connection):
         received.append(connection.recv(100))
 
-    def old_python(connection):
-        connection.sendall((5).to_bytes(8, "little") + b"3.9.0")
-        received.append(connection.recv(100))
+    def released(version, asked):
+        def answer(connection):
+            connection.sendall((5).to_bytes(8, "little") + version)
+            asked.append(connection.recv(100))
+            connection.close()
+        return answer
 
-    for address, status in ((closed, 1), (listener(http)[1], 1), (listener(mute)[1], 1),
-                            (listener(old_python)[1], 4)):
-        fails("profile", "--address", address, status=status, says=address)
-    assert not any(received), "not a byte to servers that aren't known as ours"
+    for address in (closed, listener(http)[1], listener(mute)[1]):
+        fails("profile", "--address", address, status=1, says=address)
+    assert not any(received), "not a byte to what isn't known"
+    # Of released servers only what they know is asked: sessions from 3.9.0 on, else the graph.
+    for version, first in ((b"3.9.0", b"\x15"), (b"3.8.0", b"\x0a"), (b"3.6.2", b"\x0a")):
+        asked = []
+        address = listener(released(version, asked))[1]
+        fails("profile", "--address", address, status=1, says=address)
+        assert [a for a in asked if a] == [first], (version, asked)
     fails("shutdown", "--address", closed, status=1, says=closed)
     fails("profile", "--address", "no.such.host.invalid:1", status=1)
 

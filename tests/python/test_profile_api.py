@@ -2,12 +2,16 @@
 """ezmsg_usdt.profile() and its fallback: a graph that nobody prepared, and one with an agent."""
 
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 import time
 
 import environment
 import harness
+import profile_schema
 import registry
 from require import require
 
@@ -73,12 +77,20 @@ def check_fallback(version):
         for document in documents:
             assert document["source"] == "ezmsg" and document["schema"] == "ezprof.profile/1"
             assert document["graph"]["SRC/OUTPUT"] == ["SINK/INPUT"], document["graph"]
+            faults = list(profile_schema.check(document, ours=True))
+            assert not faults, faults
             if version in ("3.7.3", "3.8.0"):
                 assert "tells its graph and no more" in document["hint"]
+                assert document["graph_source"] == "dag"
                 continue
+            assert document["graph_source"] == "snapshot"
             (publisher,) = document["publishers"]
             assert 50 < publisher["message_rate_hz"] < 250, publisher
             assert publisher["bytes"]["total"] is None
+            assert publisher["messages"]["total"] > publisher["messages"]["window"] > 20
+            # Neighbours are 5 ms apart at least; a gap of 0 would be the tracing's own beginning.
+            assert publisher["gap"]["avg_ms"] >= 5.0, publisher["gap"]
+            assert abs(publisher["gap"]["samples"] - publisher["messages"]["window"]) <= 1
             (subscriber,) = document["channels"][0]["subscribers"]
             assert 5.0 <= subscriber["processing"]["avg_ms"] < 15.0, subscriber
             assert subscriber["task"] == "work" and publisher["pid"] == program.pid
@@ -111,6 +123,72 @@ def test_second_observer():
         program.finish()
 
 
+def ask(address, *options, window="0.5"):
+    """`ezprof profile` itself, without any Python around."""
+    done = subprocess.run([harness.BIN / "ezprof", "profile", "--window", window, "--address",
+                           address, *options], capture_output=True, text=True, timeout=60,
+                          env={"PATH": "/nowhere"})
+    return done, json.loads(done.stdout) if done.stdout.strip() else None
+
+
+def test_own_server():
+    """Nobody prepared the graph, but its server is ours: the clients tell all the same."""
+    server = subprocess.Popen([harness.BIN / "ezprof-graphserver", "--address", "127.0.0.1:0"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        address = re.search(r"[\d.]+:\d+", server.stdout.readline()).group()
+        done, document = ask(address)
+        assert done.returncode == 4 and "no endpoint" in done.stderr, done
+        assert document["tool"] == "ezprof-graphserver", document
+        with harness.Program(environment.ensure("3.9.0"), GRAPHS, "endless", "FOLDER",
+                             probes=False, EZMSG_GRAPHSERVER_ADDR=address) as program:
+            program.wait_for("up")
+            program.touch("go")
+            done, document = ask(address)
+            assert done.returncode == 0 and document["source"] == "ezmsg", done
+            assert document["publishers"][0]["topic"] == "SRC/OUTPUT", document
+            program.finish()
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def test_nothing_to_ask():
+    """Programs of the low-level API are no processes that could be asked: the graph alone."""
+    from test_versions import LOWLEVEL, free_port
+    address = f"127.0.0.1:{free_port()}"
+    with harness.Program(environment.ensure("3.9.0"), LOWLEVEL, "serve", "FOLDER", address, 0,
+                         probes=False) as server:
+        server.wait_for("server-up")
+        subprocess.run([harness.BIN / "ezprof", "graph", "--address", address], check=True,
+                       stdout=subprocess.DEVNULL)
+        done, document = ask(address)
+        assert done.returncode == 4 and document["graph"] == {}, done
+        assert "this is the graph alone" in done.stderr, done.stderr
+        server.finish()
+
+
+def test_deaf_process():
+    """One that is stopped is named, and the others' numbers are there."""
+    with harness.Program(environment.ensure("3.9.0"), GRAPHS, "relay", "FOLDER", "SRC,FLT,SINK",
+                         probes=False) as program:
+        program.wait_for("up")
+        address = address_of(program)
+        done, document = ask(address)
+        assert done.returncode == 4 and document["errors"] == [], done  # nothing passes yet
+        pids = {p["pid"] for p in document["processes"]}
+        deaf = next(p["pid"] for p in document["processes"] if "SINK" in p["units"])
+        assert len(pids) > 1, document["processes"]
+        os.kill(deaf, signal.SIGSTOP)
+        try:
+            done, document = ask(address, window="4.0")
+        finally:
+            os.kill(deaf, signal.SIGCONT)
+        assert done.returncode == 5 and [e["pid"] for e in document["errors"]] == [deaf], done
+        program.touch("go")
+        program.finish(60)
+
+
 def test_with_agent():
     python = environment.ensure("3.9.0")
     with harness.Program(python, GRAPHS, "endless", "FOLDER") as program:
@@ -127,7 +205,8 @@ def test_with_agent():
         program.finish()
 
 
-TESTS = (test_nobody_prepared, test_second_observer, test_with_agent)
+TESTS = (test_nobody_prepared, test_second_observer, test_own_server, test_nothing_to_ask,
+         test_deaf_process, test_with_agent)
 
 if __name__ == "__main__":
     require("bpf")

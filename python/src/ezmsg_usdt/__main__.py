@@ -21,7 +21,7 @@ def main() -> int:
         parser.error(str(error))
     except ProfileError as error:
         print(f"ezmsg_usdt: {error}", file=sys.stderr)
-        return 4
+        return 1
     return 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The document, from within Python: what `ezprof profile` says, else what ezmsg tells by itself."""
+"""The document, from within Python: what `ezprof profile` says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-NOTHING_TO_MEASURE = 4
+# Complete; the graph has no endpoint; something was lost or somebody is silent.
+STATUS_WITH_DOCUMENT = (0, 4, 5)
 WINDOW_MIN_S, WINDOW_MAX_S = 0.15, 16.0
 
 
@@ -29,22 +30,22 @@ def program(name: str) -> str | None:
     return shutil.which(name)
 
 
-def _command(window_s: float, address: str | None) -> list[str] | None:
+def _command(window_s: float, address: str | None) -> list[str]:
     if not WINDOW_MIN_S <= window_s <= WINDOW_MAX_S:
         raise ValueError(f"window_s must be {WINDOW_MIN_S} to {WINDOW_MAX_S}, not {window_s}")
     ezprof = program("ezprof")
     if ezprof is None:
-        return None
+        raise ProfileError("the program ezprof is neither beside this interpreter nor on PATH")
     return [ezprof, "profile", "--window", str(window_s), *(["--address", address] if address else [])]
 
 
-def _document(status: int, out: bytes, err: bytes) -> dict[str, Any] | None:
-    """None: nobody there who could measure."""
-    if status in (0, 5) and out.strip():
-        return json.loads(out)
-    if status == NOTHING_TO_MEASURE:
-        return None
-    raise ProfileError(err.decode(errors="replace").strip() or f"ezprof ended with {status}")
+def _document(status: int, out: bytes, err: bytes) -> dict[str, Any]:
+    told = err.decode(errors="replace").strip()
+    if status not in STATUS_WITH_DOCUMENT or not out.strip():
+        raise ProfileError(told or f"ezprof ended with {status}")
+    if told:
+        print(told, file=sys.stderr)
+    return json.loads(out)
 
 
 def _address_text(address: Any) -> str | None:
@@ -59,26 +60,17 @@ async def profile(window_s: float = 2.0, address: Any = None) -> dict[str, Any]:
     Where no agent is attached, the document is made from what ezmsg 3.9.0 and later tell by
     themselves (`"source": "ezmsg"`). Raises ProfileError where there is neither.
     """
-    where = _address_text(address)
-    command = _command(window_s, where)
-    found = None
-    if command:
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=os.environ | {"EZPROF_NO_FALLBACK": "1"},  # ezprof would ask us in turn
-        )
-        try:
-            out, err = await process.communicate()
-        except asyncio.CancelledError:
-            process.kill()
-            await process.wait()
-            raise
-        found = _document(process.returncode or 0, out, err)
-    if found is not None:
-        return found
-    from . import _ezmsg_source
-
-    return await _ezmsg_source.document(window_s, where)
+    process = await asyncio.create_subprocess_exec(
+        *_command(window_s, _address_text(address)),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )
+    try:
+        out, err = await process.communicate()
+    except asyncio.CancelledError:
+        process.kill()
+        await process.wait()
+        raise
+    return _document(process.returncode or 0, out, err)
 
 
 def profile_sync(window_s: float = 2.0, address: Any = None) -> dict[str, Any]:
