@@ -15,16 +15,18 @@
 /* Below this a copy is shorter than what it would cost to let others at the lock meanwhile. */
 #define COPY_UNLOCKED_BYTES 32768
 
+/* Of this process's own channel it is known; also with force_tcp nothing is sent to nobody there. */
+static bool has_listener(const struct ez_link *link)
+{
+	return !link->local || __atomic_load_n(&link->local->active_taps, __ATOMIC_RELAXED);
+}
+
 static bool is_wanted_locked(const struct ez_publisher *publisher)
 {
 	const struct ez_link *link;
 
 	for (link = publisher->links; link; link = link->next) {
-		if (!link->up)
-			continue;
-		if (!link->is_local)
-			return true;
-		if (__atomic_load_n(&link->local->active_taps, __ATOMIC_RELAXED))
+		if (link->up && has_listener(link))
 			return true;
 	}
 	return false;
@@ -131,7 +133,7 @@ static void send_to_links(struct ez_publisher *publisher, uint64_t id, size_t by
 	struct ez_link *link;
 
 	for (link = publisher->links; link; link = link->next) {
-		if (!link->up || link->is_local)
+		if (!link->up || link->is_local || !has_listener(link))
 			continue;
 		if (link->shm_ok && !publisher->force_tcp)
 			send_shm(link, id);
