@@ -15,7 +15,8 @@
 /* Below this a copy is shorter than what it would cost to let others at the lock meanwhile. */
 #define COPY_UNLOCKED_BYTES 32768
 
-/* Of this process's own channel it is known; also with force_tcp nothing is sent to nobody there. */
+/* Of this process's own channel it is known; also with force_tcp nothing is sent to nobody there.
+ */
 static bool has_listener(const struct ez_link *link)
 {
 	return !link->local || __atomic_load_n(&link->local->active_taps, __ATOMIC_RELAXED);

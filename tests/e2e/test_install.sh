@@ -72,8 +72,38 @@ done
 "${CC:-cc}" "$folder/application.c" -I"$prefix/include" "$library/libezmsg.a" -lpthread -o "$folder/application"
 "$folder/application" | grep -qx "$EZPROF_TEST_VERSION" || fail "static"
 
+# The same by find_package(ezmsg), in C and in C++, shared and static.
+mkdir "$folder/consumer"
+cp "$folder/application.c" "$folder/consumer/application.c"
+cp "$folder/application.c" "$folder/consumer/application.cc"
+cat >"$folder/consumer/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES C CXX)
+find_package(ezmsg 0.1 REQUIRED)
+foreach(language c cc)
+	foreach(kind ezmsg static)
+		add_executable(${language}_${kind} application.${language})
+		target_link_libraries(${language}_${kind} PRIVATE ezmsg::${kind})
+	endforeach()
+endforeach()
+END
+if ! {
+    cmake -S "$folder/consumer" -B "$folder/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" &&
+        cmake --build "$folder/consumer/build"
+} >"$folder/log" 2>&1; then
+    cat "$folder/log"
+    fail "find_package(ezmsg)"
+fi
+for program in c_ezmsg c_static cc_ezmsg cc_static; do
+    "$folder/consumer/build/$program" | grep -qx "$EZPROF_TEST_VERSION" || fail "find_package: $program"
+done
+
 # In the library's surface nothing but the documented names, and no other library but libc's.
-alien=$(nm -D --defined-only "$library/libezmsg.so" | awk '{print $3}' | grep -v '^ez_' || true)
+nm -D --defined-only "$library/libezmsg.so" | awk '$2 == "T" {print $3}' | sort >"$folder/exported"
+# A function of the header is declared as EZ_API, with its name before the first parenthesis.
+sed -n 's/^EZ_API [^(]*\b\(ez_[a-z_]*\)(.*/\1@@EZMSG_0.1/p' "$prefix/include/ezmsg/ezmsg.h" | sort >"$folder/declared"
+diff "$folder/declared" "$folder/exported" || fail "libezmsg.so doesn't export what the header declares"
+alien=$(nm -D --defined-only "$library/libezmsg.so" | awk '$2 != "T" && $3 != "EZMSG_0.1"')
 [ -z "$alien" ] || fail "libezmsg.so exports $alien"
 needed=$(readelf -d "$library/libezmsg.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libpthread|libm|ld-linux.*)\.so' || true)
 [ -z "$needed" ] || fail "libezmsg.so needs $needed"
