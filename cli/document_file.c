@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,18 +51,37 @@ static int explain(const char *program, const char *what, int err)
 	return EZPROF_EXIT_FAILURE;
 }
 
-int ezprof_document_file_read(const char *program, const char *path,
-			      struct ezprof_model **ret_model)
+int ezprof_document_file_text(const char *program, const char *path, char **ret_text)
 {
 	struct ez_buffer text;
+	size_t len;
 	int err;
 
 	ez_buffer_init(&text, FILE_BYTES_MAX);
 	err = read_path(path, &text);
+	ez_buffer_append(&text, "", 1);
 	if (!err)
-		err = ezprof_model_read(text.data ? (const char *)text.data : "", text.len,
-					ret_model);
+		err = text.err;
+	if (!err && memchr(text.data, '\0', text.len - 1))
+		err = -EPROTO;
+	if (!err) {
+		*ret_text = ez_buffer_steal(&text, &len);
+		err = *ret_text ? 0 : -ENOMEM;
+	}
 	ez_buffer_free(&text);
+	return err ? explain(program, path, err) : EZPROF_EXIT_OK;
+}
+
+int ezprof_document_file_read(const char *program, const char *path,
+			      struct ezprof_model **ret_model)
+{
+	char *text;
+	int status = ezprof_document_file_text(program, path, &text), err;
+
+	if (status)
+		return status;
+	err = ezprof_model_read(text, strlen(text), ret_model);
+	free(text);
 	return err ? explain(program, path, err) : EZPROF_EXIT_OK;
 }
 

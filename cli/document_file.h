@@ -12,6 +12,9 @@
 int ezprof_document_file_read(const char *program, const char *path,
 			      struct ezprof_model **ret_model);
 
+/* Its text, unread, to be freed by the caller; likewise. */
+int ezprof_document_file_text(const char *program, const char *path, char **ret_text);
+
 /* The model of a document's text. Prints why not, and returns an exit status. */
 int ezprof_document_model(const char *program, const char *text, struct ezprof_model **ret_model);
 

@@ -44,7 +44,7 @@ double ezprof_own_ms(const struct ezprof_object *publisher)
 {
 	double covered_ms = 1000.0 * ezprof_figure(publisher, EZPROF_PUB_COVERED_S, 0.0);
 	double messages = ezprof_figure(publisher, EZPROF_PUB_MESSAGES_WINDOW, 0.0);
-	double free_ms = covered_ms - ezprof_figure(publisher, EZPROF_PUB_BLOCKED_MS, 0.0);
+	double free_ms = covered_ms - ezprof_figure(publisher, EZPROF_PUB_BLOCKED_WINDOW_MS, 0.0);
 
 	if (messages < 1 || covered_ms <= 0)
 		return -1.0;

@@ -93,8 +93,8 @@
 	X(PUB, BYTES_PER_S, "bytes_per_s", "byte_rate_per_s", BYTES_PER_S, GAUGE, "bytes published per second of the covered window", "", "", "") \
 	X(PUB, IN_FLIGHT, "in_flight", "backpressure.in_flight", NONE, GAUGE, "leases open now: pairs of channel and buffer", "", "", "") \
 	X(PUB, NUM_BUFFERS, "num_buffers", "num_buffers", NONE, GAUGE, "buffers that it has", "", "", "") \
-	X(PUB, BLOCKED_MS, "blocked_ms", "blocked.time_ms", MS, GAUGE, "time in the window in which a broadcast waited for a buffer or a socket", "wait begins", "wait ends, or now", "what lies before the window") \
-	X(PUB, BLOCKED_SHARE, "blocked_share", "blocked.share", SHARE, GAUGE, "blocked_ms as a share of the covered window", "wait begins", "wait ends, or now", "what lies before the window") \
+	X(PUB, BLOCKED_WINDOW_MS, "blocked_window_ms", "blocked.time_ms", MS, GAUGE, "time in the window in which a broadcast waited for a buffer or a socket", "wait begins", "wait ends, or now", "what lies before the window") \
+	X(PUB, BLOCKED_SHARE, "blocked_share", "blocked.share", SHARE, GAUGE, "blocked_window_ms as a share of the covered window", "wait begins", "wait ends, or now", "what lies before the window") \
 	X(PUB, BLOCKED_MAX_MS, "blocked_max_ms", "blocked.max_ms", MS, GAUGE, "longest wait that ended in the window", "wait begins", "wait ends", "") \
 	X(PUB, BLOCKED_SAMPLES, "blocked_samples", "blocked.samples", NONE, GAUGE, "waits that ended in the window", "", "", "") \
 	X(PUB, BLOCKED_NOW_MS, "blocked_now_ms", "blocked.now_ms", MS, GAUGE, "age of the wait in progress", "wait begins", "now", "") \

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""`ezprof profile --format`: golden texts, the same numbers in all of them, names of any kind.
+
+EZPROF_UPDATE_GOLDEN=1 writes the golden texts anew.
+"""
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import unittest
+
+from made_profile import Made
+
+EZPROF = os.path.join(os.environ["EZPROF_BIN_DIR"], "ezprof")
+HERE = os.path.dirname(os.path.abspath(__file__))
+RECORDED = os.path.join(os.environ["EZPROF_SOURCE_DIR"], "tests", "data", "why_chain.json")
+FORMATS = ("json", "table", "jsonl", "csv", "openmetrics")
+LONG = "SYS/" + "x" * 4000
+NAMES = ('plain', '"quoted", comma', "line\nbreak", "tab\tbell\a", "Grüße/日本語", "back\\slash",
+         "{braces}=1", LONG + "a" + "z" * 60, LONG + "b" + "z" * 60, "%s%n")
+
+
+def show(document, form, columns=None, options=()):
+    env = {**os.environ, **({"COLUMNS": str(columns)} if columns else {})}
+    env.pop("COLUMNS", None) if not columns else None
+    text = document if isinstance(document, str) else json.dumps(document)
+    done = subprocess.run([EZPROF, "profile", "--from", "-", "--format", form, *options],
+                          input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=env, timeout=20)
+    assert done.returncode in (0, 5), (done.returncode, done.stderr)
+    return done.stdout.decode()
+
+
+def recorded():
+    with open(RECORDED, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def named(names=NAMES):
+    """A publisher and a subscriber with each of the names."""
+    made = Made()
+    for number, name in enumerate(names):
+        publisher = made.publisher(name, 1000 + number, 10.0 + number)
+        made.subscriber(publisher, name, 2000 + number, 1.5, topic=name)
+        made.task(name, 2000 + number)
+    made.document["errors"] = [{"who": "agent", "pid": 9, "reason": "timeout", "detail": "1\n2",
+                                "topic": None, "id": None, "host": "here"}]
+    return made.document
+
+
+def metrics():
+    """[(scope, id, path in the document, OpenMetrics name)]"""
+    with open(os.path.join(os.environ["EZPROF_SOURCE_DIR"], "docs", "metrics.md"),
+              encoding="utf-8") as file:
+        return re.findall(r"^\| `(\w+)\.(\w+)` \| [^|]* \| `([^`]*)` \| `(\w+)`", file.read(),
+                          re.MULTILINE)
+
+
+def value_at(json_object, path):
+    if path.endswith("[]"):
+        found = json_object.get(path[:-2])
+        return None if found is None else len(found)
+    for key in path.split("."):
+        if not isinstance(json_object, dict):
+            return None
+        json_object = json_object.get(key)
+    return json_object
+
+
+def objects(document):
+    """(scope, object of the document)"""
+    yield "graph", document
+    for publisher in document["publishers"]:
+        yield "pub", publisher
+    for publisher in document["publishers"]:
+        for link in publisher["links"]:
+            yield "link", link
+    for channel in document["channels"]:
+        yield "chan", channel
+    for channel in document["channels"]:
+        for subscriber in channel["subscribers"]:
+            yield "sub", subscriber
+    for agent in document["agents"]:
+        for task in agent["tasks"]:
+            yield "task", task
+    for agent in document["agents"]:
+        yield "agent", agent
+
+
+def openmetrics(text):
+    """{name: [(labels, value)]}; fails where the text isn't what the format allows."""
+    sample = re.compile(r'^([a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\S+)$')
+    assert text.endswith("# EOF\n") and text.count("# EOF") == 1
+    families, family, seen, found = set(), None, set(), {}
+    for line in text.split("\n")[:-2]:
+        head = re.match(r"^# (TYPE|UNIT|HELP) ([a-z0-9_]+) (.+)$", line)
+        if head:
+            if head.group(1) == "TYPE":
+                family, kind = head.group(2), head.group(3)
+                assert family not in families, f"{family} twice"
+                families.add(family)
+            assert head.group(2) == family, line
+            if head.group(1) == "UNIT":
+                assert family.endswith("_" + head.group(3)), line
+            continue
+        match = re.match(r'^([a-z0-9_]+)(\{.*\})? (\S+)$', line)
+        assert match and sample.match(re.sub("[0-9]", "n", match.group(1)) + line[len(match.group(1)):]), line
+        name, labels, value = match.groups()
+        assert name == family + ("_total" if kind == "counter" else ""), (name, family)
+        assert (name, labels) not in seen, line
+        seen.add((name, labels))
+        found.setdefault(name, []).append((labels or "", float(value)))
+    return found
+
+
+class Golden(unittest.TestCase):
+    def test_golden(self):
+        for kind, document in (("chain", recorded()), ("names", named(NAMES[:7]))):
+            for form in FORMATS:
+                text = show(document, form, 100 if form == "table" else None)
+                path = os.path.join(HERE, "golden", f"{kind}.{form}")
+                if form == "json":  # the document itself
+                    self.assertEqual(json.loads(text), document)
+                    continue
+                if os.environ.get("EZPROF_UPDATE_GOLDEN"):
+                    with open(path, "w", encoding="utf-8", newline="") as file:
+                        file.write(text)
+                with open(path, encoding="utf-8", newline="") as file:
+                    self.assertEqual(text, file.read(), path)
+
+
+class SameNumbers(unittest.TestCase):
+    def test_csv(self):
+        for document in (recorded(), named()):
+            rows = list(csv.DictReader(io.StringIO(show(document, "csv"), newline="")))
+            known = list(objects(document))
+            self.assertEqual(len(rows), len(known))
+            compared = 0
+            for row, (scope, thing) in zip(rows, known):
+                for of, name, path, _ in metrics():
+                    value = value_at(thing, path)
+                    if of == scope and value is not None:
+                        self.assertEqual(json.loads(row[name]), value, (scope, name))
+                        compared += 1
+                    elif of == scope:
+                        self.assertEqual(row[name], "", (scope, name))
+            self.assertGreater(compared, 200)
+
+    def test_openmetrics(self):
+        for document in (recorded(), named()):
+            found = openmetrics(show(document, "openmetrics"))
+            self.assertEqual(found["ezprof_dropped_series"], [("", 0.0)])
+            wanted = {}
+            for scope, thing in objects(document):
+                for of, name, path, family in metrics():
+                    value = value_at(thing, path)
+                    if of == scope and value is not None:
+                        factor = {"_ms": 1e-3, "_ns": 1e-9}.get(name[-3:], 1.0)
+                        wanted.setdefault(family, []).append(value * factor)
+            del found["ezprof_dropped_series"]
+            self.assertEqual(set(found), set(wanted))
+            for family, values in wanted.items():
+                for (_, got), value in zip(found[family], values, strict=True):
+                    self.assertAlmostEqual(got, value, delta=1e-9 * abs(value) + 1e-12)
+
+    def test_jsonl(self):
+        for document in (recorded(), named()):
+            lines = [json.loads(line) for line in show(document, "jsonl").splitlines()]
+            self.assertEqual((lines[0]["type"], lines[-1]["type"]), ("meta", "summary"))
+            for kind, scope in (("publisher", "pub"), ("subscriber", "sub"), ("agent", "agent")):
+                got = [line for line in lines if line["type"] == kind]
+                known = [o for s, o in objects(document) if s == scope]
+                for line, thing in zip(got, known, strict=True):
+                    for key, value in thing.items():
+                        self.assertEqual(line[key], value if key != "type" else kind)
+            self.assertEqual(lines[-1]["subscribers"],
+                             sum(len(c["subscribers"]) for c in document["channels"]))
+
+    def test_table(self):
+        """To three digits, in the columns that the heading names."""
+        document = recorded()
+        text = show(document, "table")
+        for topic, scope in (("A", "pub"), ("flt", "sub")):
+            [row] = [line.split() for line in text.splitlines() if line.split()[:1] == [topic]]
+            thing = next(o for s, o in objects(document) if s == scope and
+                         topic in (o.get("topic"), o.get("handle")))
+            if scope == "pub":
+                paths = ("message_rate_hz", "byte_rate_per_s", "backpressure.in_flight",
+                         "num_buffers", "blocked.share", "gap.p50_ms", "gap.longest_ms")
+                figures = row[2:]
+            else:
+                paths = ("message_rate_hz", "in_flight", "queue.avg_ms", "processing.avg_ms",
+                         "processing.p99_ms", "drops.total")
+                figures = row[4:]
+            for path, figure in zip(paths, figures, strict=True):
+                value = value_at(thing, path)
+                self.assertAlmostEqual(float(figure), value, delta=abs(value) * 0.0051, msg=path)
+
+
+class Names(unittest.TestCase):
+    def test_whole_everywhere_but_the_table(self):
+        document = named()
+        rows = list(csv.DictReader(io.StringIO(show(document, "csv"), newline="")))
+        self.assertEqual([r["topic"] for r in rows if r["scope"] == "publisher"], list(NAMES))
+        lines = [json.loads(line) for line in show(document, "jsonl").splitlines()]
+        self.assertEqual([x["topic"] for x in lines if x["type"] == "publisher"], list(NAMES))
+        found = openmetrics(show(document, "openmetrics"))["ezprof_publisher_rate_per_second"]
+        topics = [re.search(r'topic="((?:[^"\\]|\\.)*)"', labels).group(1) for labels, _ in found]
+        unescaped = [re.sub(r"\\(.)", lambda m: {"n": "\n"}.get(m.group(1), m.group(1)), t)
+                     for t in topics]
+        self.assertEqual(unescaped, list(NAMES))
+
+    def test_near_twins_in_a_narrow_table(self):
+        for columns in (80, 20, 200):
+            text = show(named(), "table", columns)
+            rows = [line for line in text.splitlines() if re.match(r"SYS/.* 100[78] ", line)]
+            self.assertEqual(len({row.split()[0] for row in rows}), 2, text)
+            self.assertNotIn("\a", text)
+        wide = show(named(), "table", 80, ("--wide",))
+        self.assertIn(LONG + "a", wide)
+
+    def test_fits(self):
+        text = show(recorded(), "table", 80)
+        self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+
+    def test_twins(self):
+        """Two series of one name would make the whole text invalid."""
+        made = Made()
+        a = made.publisher("A", 1)
+        made.publisher("A", 1)["id"] = a["id"]
+        found = openmetrics(show(made.document, "openmetrics"))
+        self.assertEqual(found["ezprof_dropped_series"], [("", 1.0)])
+
+    def test_invalid_utf8(self):
+        text = json.dumps(recorded()).replace('"sink"', '"s\ud800nk"')
+        for form in FORMATS[1:]:
+            done = subprocess.run([EZPROF, "profile", "--from", "-", "--format", form],
+                                  input=text.encode("utf-8", "surrogatepass"), timeout=20,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            if form != "jsonl":
+                done.stdout.decode()
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+
+
+class Usage(unittest.TestCase):
+    def test_usage(self):
+        for options in (("--format", "xml"), ("--count", "0"), ("--interval", "-1"),
+                        ("--interval", "x"), ("--count", "1.5")):
+            done = subprocess.run([EZPROF, "profile", *options], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), options)
+            self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_no_such_file(self):
+        done = subprocess.run([EZPROF, "profile", "--from", "/nonexistent"], capture_output=True,
+                              text=True)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
+
+
+unittest.main()
