@@ -26,10 +26,12 @@ static const struct ez_entry *find(enum ez_endpoint_kind kind, int n)
 {
 	uint32_t i;
 
-	for (i = 0; i < ez_registry_table.count; i++) {
+	/* The I/O thread opens and closes some meanwhile. */
+	for (i = 0; i < __atomic_load_n(&ez_registry_table.count, __ATOMIC_ACQUIRE); i++) {
 		const struct ez_entry *entry = entry_at(i);
 
-		if (entry->state == EZ_ENTRY_OPEN && entry->kind == kind && n-- == 0)
+		if (__atomic_load_n(&entry->state, __ATOMIC_ACQUIRE) == EZ_ENTRY_OPEN &&
+		    entry->kind == kind && n-- == 0)
 			return entry;
 	}
 	return NULL;
