@@ -192,14 +192,18 @@ static void do_raw(struct peer *peer, char *text)
 
 static double content_of(const struct ez_message *message)
 {
-	const float *elements = message->data;
+	const uint8_t *elements = message->data;
 	double sum = 0;
+	float element;
 	size_t i;
 
 	if (message->type != EZ_TYPE_ARRAY)
 		return (double)message->bytes;
-	for (i = 0; i < message->bytes / sizeof(*elements); i++)
-		sum += (double)elements[i];
+	/* From Python they lie where the pickle happened to end, aligned to nothing. */
+	for (i = 0; i < message->bytes / sizeof(element); i++) {
+		memcpy(&element, elements + i * sizeof(element), sizeof(element));
+		sum += (double)element;
+	}
 	return sum;
 }
 
