@@ -257,6 +257,22 @@ def repeated_ids(server, peer):
             expect_ack(link, number)
 
 
+def wild_ids(server, peer):
+    """Any number is a message's id as far as a receiver is concerned; it is acknowledged as it came."""
+    ids = (1 << 63, (1 << 64) - 1, 0, 5, (1 << 64) - 1)
+    with FakePublisher(server) as publisher:
+        name = publisher.make_segment(server)
+        link, _ = subscribe_to(server, peer, publisher, names=("T", name))
+        for number in ids:
+            tcp(link, number)
+            write_slot(name, number, marshalled(number))
+            link.send(TX_SHM, u64(number), string(name))
+            peer.tell("recv 1", "got 1 37 tcp")
+            peer.tell("recv 1", "got 1 37 shm")
+            expect_ack(link, number)
+            expect_ack(link, number)
+
+
 def byte_by_byte(server, peer):
     with FakePublisher(server) as publisher:
         link, _ = subscribe_to(server, peer, publisher)
@@ -472,7 +488,7 @@ def count_only(server, peer):
 CASES = ((broken_frames, {}), (stale_and_unknown_segments, {}), (odd_segments, {}),
          (truncated_segments, {}), (truncated_at_once, {}), (own_segment_truncated, {}), (foreign_acknowledgements, {}),
          (handshakes, {}),
-         (unreachable, {}), (old_handshake, {}), (repeated_ids, {}), (byte_by_byte, {}), (odd_channels, {}),
+         (unreachable, {}), (old_handshake, {}), (repeated_ids, {}), (wild_ids, {}), (byte_by_byte, {}), (odd_channels, {}),
          (odd_acknowledgements, {}), (attach_failed, {}), (same_pid, {}), (slow_reader, {}),
          (count_only, {"EZ_COUNT_ONLY": "1"}), (old_channel, {"EZ_HANDSHAKE": "pr206"}),
          (lost_lease, {"EZ_LEASE_TIMEOUT_MS": "150"}))
