@@ -10,7 +10,7 @@ import traceback
 
 from fake_ends import (AXIS_RESEND, ELIDE_OK, NUM_BUFFERS, SHM_ATTACH_FAILED, FakeChannel, FakePublisher, Stream,
                        marshalled)
-from graph_client import CHANNEL, RX_ACK, SHM_OK, TX_SHM, TX_TCP, Closed, Link, Server, string, u64
+from graph_client import CHANNEL, COMPLETE, RX_ACK, SHM_OK, TX_SHM, TX_TCP, Closed, Link, Server, string, u64
 from runtime_peer import Peer
 
 
