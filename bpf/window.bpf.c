@@ -10,6 +10,7 @@
  * the order of stores is kept by the exchanges.
  */
 #include "window_maps.bpf.h"
+#include "sched_maps.bpf.h"
 #include "hit.bpf.h"
 #include "registers.bpf.h"
 #include "probe_list.h"
@@ -174,6 +175,33 @@ EZ_INLINE void add_failure(const struct ez_hit *hit, const struct hand_over *h)
 	seq_raise(h->totals);
 }
 
+/* Only with --sched, and not of the fallback's probes. */
+EZ_INLINE int wants_covered(__u64 bytes)
+{
+#ifdef EZ_USDT
+	(void)bytes;
+	return 0;
+#else
+	return sched_wanted && bytes >= EZ_COVERED_OFFSET + sizeof(struct ez_covered);
+#endif
+}
+
+/* What can't be read is not covered. */
+EZ_INLINE void put_covered(const struct hand_over *h)
+{
+	__u32 key = h->slot * EZ_RING_BUCKETS + (h->id & (EZ_RING_BUCKETS - 1));
+	struct ez_sched_covered *to = bpf_map_lookup_elem(&sched_covered, &key);
+	const void *from = (const void *)(h->page + EZ_COVERED_OFFSET);
+	struct ez_covered covered;
+
+	if (!to || bpf_probe_read_user(&covered, sizeof(covered), from))
+		return;
+	(void)EZ_XCHG(&to->tag, 0);
+	to->covered_ns = covered.covered_ns;
+	to->carry_ns = covered.carry_ns;
+	(void)EZ_XCHG(&to->tag, h->tag);
+}
+
 EZ_INLINE void take(const struct ez_hit *hit, const struct hand_over *h)
 {
 	struct head head;
@@ -202,7 +230,10 @@ EZ_PROGRAM(ezprof_window)
 		return 0;
 	if (EZ_ARG2(r) < sizeof(struct ez_bucket))
 		ez_hit_lose(&hit, EZ_LOSS_BAD_ENDPOINT);
-	else if (find_place(&hit, file, EZ_ARG0(r), &h))
+	else if (find_place(&hit, file, EZ_ARG0(r), &h)) {
+		if (wants_covered(EZ_ARG2(r)))
+			put_covered(&h);
 		take(&hit, &h);
+	}
 	return 0;
 }

@@ -13,7 +13,16 @@
 #define PROGRAM "ezprof-bpf attach"
 #define ENDPOINTS_MAX 16384
 
-enum { KEY_ONCE = 256, KEY_MAX_ENDPOINTS, KEY_PROBES, KEY_CHILDREN, KEY_GRAPH, KEY_ALL, KEY_LINK };
+enum {
+	KEY_ONCE = 256,
+	KEY_MAX_ENDPOINTS,
+	KEY_PROBES,
+	KEY_CHILDREN,
+	KEY_GRAPH,
+	KEY_ALL,
+	KEY_LINK,
+	KEY_SCHED
+};
 
 static const struct argp_option option_table[] = {
 	{"children", KEY_CHILDREN, NULL, 0,
@@ -31,6 +40,10 @@ static const struct argp_option option_table[] = {
 	{"link", KEY_LINK, "WAY", 0,
 	 "uprobe_multi, which is the default where the kernel has it, or perf_event", 0},
 	{"probes", KEY_PROBES, "WAY", 0, "how to measure: window (the default), boundary or both",
+	 0},
+	{"sched", KEY_SCHED, NULL, 0,
+	 "what threads do while they work for an endpoint: run, wait for a CPU, sleep; every "
+	 "context switch of the machine then costs a little",
 	 0},
 	{0},
 };
@@ -122,6 +135,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_ALL:
 		o->all = true;
 		return 0;
+	case KEY_SCHED:
+		o->sched = true;
+		return 0;
 	case KEY_MAX_ENDPOINTS:
 		o->endpoints_max = (uint32_t)ezprof_option_count(PROGRAM, "--max-endpoints",
 								 argument, ENDPOINTS_MAX);
@@ -142,6 +158,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
+static bool is_possible(const struct ezprof_attach_options *o)
+{
+	if (o->sched && o->paths && !(o->paths & EZPROF_PATH_WINDOW)) {
+		fprintf(stderr, "%s: --sched needs --probes window or both\n", PROGRAM);
+		return false;
+	}
+	return true;
+}
+
 int ezprof_attach_main(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "[PID...]", doc,
@@ -149,7 +174,7 @@ int ezprof_attach_main(int argc, char **argv)
 	struct ezprof_attach_options o = {.window_s = EZ_WINDOW_DEFAULT_S};
 	int status = EZPROF_EXIT_USAGE;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &o) == 0)
+	if (argp_parse(&argp, argc, argv, 0, NULL, &o) == 0 && is_possible(&o))
 		status = ezprof_attach_run(&o);
 	free(o.pids);
 	return status;

@@ -177,6 +177,7 @@ static int start(struct attach *a)
 		.paths = a->options->paths,
 		.shared = a->options->children || a->options->all || a->options->graph,
 		.run_stats = a->options->once,
+		.sched = a->options->sched,
 		.kept_ns = (uint64_t)(a->options->window_s * 1e9),
 		.failed = link_failed,
 		.context = a};

@@ -20,6 +20,7 @@ struct ezprof_attach_options {
 	uint32_t paths;	     /* of enum ezprof_path, or-ed; 0: the default */
 	uint32_t endpoints_max;
 	bool perf_event; /* not uprobe_multi, even where the kernel has it */
+	bool sched;	 /* what threads do while they work for an endpoint */
 	bool children, all;
 	const char *graph; /* host:port; NULL: not asked for */
 };

@@ -98,6 +98,13 @@ static void print_status(const struct ezprof_agent_status *s)
 	print_if_known("CPU of probes", s->probes_cpu_share, 100, " %");
 	print_if_known("CPU of agent", s->agent_cpu_share, 100, " %");
 	printf(", maps %.1f MiB\n", (double)s->map_bytes / (1 << 20));
+	if (s->sched) {
+		printf("  sched   %" PRIu64 " hits", s->sched_hits);
+		print_if_known("hits/s", s->sched_hits_per_s, 1, "");
+		print_if_known("ns/hit", s->sched_ns_per_hit, 1, "");
+		print_if_known("CPU", s->sched_cpu_share, 100, " %");
+		printf("\n");
+	}
 	if (s->lost >= 0)
 		printf("  lost    %" PRId64 "\n", s->lost);
 	else

@@ -45,7 +45,7 @@ static void put_null_object(struct ez_json *json, const char *name, const char *
 static const char *const durations[] = {"avg_ms", "max_ms", "samples", "p50_ms",
 					"p90_ms", "p99_ms", "min_ms",  NULL};
 static const char *const processings[] = {"avg_ms", "max_ms", "samples", "p50_ms", "p90_ms",
-					  "p99_ms", "min_ms", "now_ms",	 NULL};
+					  "p99_ms", "min_ms", "now_ms",	 "sched",  NULL};
 static const char *const gaps[] = {"avg_ms", "max_ms", "samples",    "p50_ms",	      "p99_ms",
 				   "min_ms", "now_ms", "longest_ms", "longest_at_ns", NULL};
 
@@ -170,6 +170,7 @@ static void put_blocked_locked(struct ez_json *json, const struct ez_publisher *
 	ez_json_object_begin(json);
 	put_nulls(json, unknown);
 	put_age(json, "now_ms", entry ? entry->blocked_since_ns : 0);
+	ez_json_kv_null(json, "sched");
 	ez_json_kv_f64(json, "total_ms", entry ? (double)entry->blocked_ns * MS_PER_NS : 0.0);
 	ez_json_object_end(json);
 }

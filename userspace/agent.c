@@ -42,7 +42,8 @@ struct ezprof_agent {
 	struct watch *watches;
 	bool opener_gone;
 	struct ezprof_snapshot *snapshot;
-	struct ezprof_cost_meter cost;
+	struct ezprof_cost_meter cost, sched_cost;
+	struct ezprof_sched_cost sched; /* as of the newest tick */
 	bool ready;
 	enum ezprof_agent_end end;
 };
@@ -67,14 +68,23 @@ static void end_loop(struct ezprof_agent *a, enum ezprof_agent_end end)
 
 /* ---- profiles ---- */
 
+static void tick_costs(struct ezprof_agent *a)
+{
+	ezprof_cost_meter_tick(&a->cost, a->measurement->maps);
+	if (a->measurement->scheds)
+		ezprof_cost_meter_tick_sched(&a->sched_cost, a->measurement->scheds, &a->sched);
+}
+
 static int take(struct ezprof_agent *a, const struct ezprof_snapshot_request *request,
 		struct ezprof_profile **ret_profile)
 {
 	int err = ezprof_snapshot_take(a->snapshot, request, ret_profile);
 
-	ezprof_cost_meter_tick(&a->cost, a->measurement->maps);
-	if (!err)
+	tick_costs(a);
+	if (!err) {
 		ezprof_cost_meter_fill(&a->cost, &(*ret_profile)->cost);
+		(*ret_profile)->cost.sched = a->sched;
+	}
 	return err;
 }
 
@@ -213,7 +223,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	(void)what;
 	ezprof_measurement_refresh(a->measurement);
 	discover(a);
-	ezprof_cost_meter_tick(&a->cost, a->measurement->maps);
+	tick_costs(a);
 	update_links(a);
 }
 
@@ -398,7 +408,7 @@ int ezprof_agent_new(struct ezprof_measurement *measurement, struct ezprof_graph
 
 int ezprof_agent_run(struct ezprof_agent *a, enum ezprof_agent_end *ret_end)
 {
-	ezprof_cost_meter_tick(&a->cost, a->measurement->maps);
+	tick_costs(a);
 	update_links(a);
 	if (event_base_dispatch(a->base) < 0)
 		return -EIO;

@@ -102,6 +102,7 @@ static size_t attached_count(struct json_object *agent)
 static void fill(struct json_object *agent, struct ezprof_agent_status *s)
 {
 	struct json_object *cost = get(agent, "cost"), *lost = get(agent, "lost");
+	struct json_object *sched = get(cost, "sched");
 
 	s->pid = json_object_get_int(get(agent, "pid"));
 	s->opener_pid = json_object_get_int(get(agent, "opener_pid"));
@@ -115,6 +116,11 @@ static void fill(struct json_object *agent, struct ezprof_agent_status *s)
 	s->ns_per_hit = get_double(cost, "ns_per_hit");
 	s->agent_cpu_share = get_double(cost, "agent_cpu_share");
 	s->probes_cpu_share = get_double(cost, "probes_cpu_share");
+	s->sched = sched != NULL;
+	s->sched_hits = json_object_get_uint64(get(sched, "hits"));
+	s->sched_hits_per_s = get_double(sched, "hits_per_s");
+	s->sched_ns_per_hit = get_double(sched, "ns_per_hit");
+	s->sched_cpu_share = get_double(sched, "cpu_share");
 	s->lost = lost ? json_object_get_int64(lost) : -1;
 }
 
@@ -174,6 +180,20 @@ static struct json_object *rights_object(pid_t pid, const struct ezprof_rights *
 	return o;
 }
 
+static struct json_object *sched_object(const struct ezprof_agent_status *s)
+{
+	struct json_object *o;
+
+	if (!s->sched)
+		return NULL;
+	o = json_object_new_object();
+	ezprof_json_u64(o, "hits", s->sched_hits);
+	ezprof_json_double_if(o, "hits_per_s", s->sched_hits_per_s >= 0, s->sched_hits_per_s);
+	ezprof_json_double_if(o, "ns_per_hit", s->sched_ns_per_hit >= 0, s->sched_ns_per_hit);
+	ezprof_json_double_if(o, "cpu_share", s->sched_cpu_share >= 0, s->sched_cpu_share);
+	return o;
+}
+
 char *ezprof_agent_status_json(const struct ezprof_agent_status *list, size_t n)
 {
 	struct json_object *o = json_object_new_object(), *agents = json_object_new_array();
@@ -194,6 +214,7 @@ char *ezprof_agent_status_json(const struct ezprof_agent_status *list, size_t n)
 		ezprof_json_double_if(a, "probes_cpu_share", s->probes_cpu_share >= 0,
 				      s->probes_cpu_share);
 		ezprof_json_u64(a, "map_bytes", s->map_bytes);
+		ezprof_json_add(a, "sched", sched_object(s));
 		ezprof_json_u64_if(a, "lost", s->lost >= 0, (uint64_t)s->lost);
 		ezprof_json_add(a, "agent", rights_object(s->pid, &s->agent));
 		ezprof_json_add(a, "opener", rights_object(s->opener_pid, &s->opener));

@@ -27,7 +27,10 @@ struct ezprof_agent_status {
 	double hits_per_s, ns_per_hit;		  /* negative: not known */
 	double agent_cpu_share, probes_cpu_share; /* of one CPU; likewise */
 	uint64_t hits, map_bytes;
-	int64_t lost; /* negative: not known */
+	bool sched; /* it was started with --sched, which costs: */
+	uint64_t sched_hits;
+	double sched_hits_per_s, sched_ns_per_hit, sched_cpu_share; /* negative: not known */
+	int64_t lost;						    /* negative: not known */
 	struct ezprof_rights agent, opener;
 };
 

@@ -33,6 +33,12 @@ struct ezprof_interval {
 	uint64_t samples, sum_ns, max_ns;
 };
 
+/* What the time of interval 1 in the window was spent on; see sched_fold.h. They add up. */
+struct ezprof_sched {
+	bool known;
+	uint64_t time_ns, on_cpu_ns, runnable_ns, blocked_ns, other_ns;
+};
+
 struct ezprof_window {
 	/* in the window */
 	uint64_t begin_ns, end_ns;
@@ -49,6 +55,7 @@ struct ezprof_window {
 	uint32_t hist[EZ_HISTS][EZ_HIST_BINS];
 	uint64_t gap_longest_ns, gap_longest_at_ns;
 	uint64_t gap_open_ns, processing_open_ns;
+	struct ezprof_sched sched; /* only with --sched */
 	uint64_t drops;
 	uint32_t gaps; /* notes that were being written: figures may be too small */
 

@@ -7,6 +7,7 @@
 #include "bucket_shared.h"
 #include "spans_shared.h"
 #include "registry_layout.h"
+#include "sched_loader.h"
 #include "window_shared.h"
 
 #include <bpf/bpf.h>
@@ -40,6 +41,8 @@ struct ezprof_bpf {
 	uint32_t paths;
 	int cpu_count;
 	int stats_fd;
+	struct ezprof_sched_fds sched;
+	bool sched_wanted;
 	bool uprobe_multi, pid_filter;
 };
 
@@ -202,11 +205,18 @@ static int open_and_load(struct ezprof_bpf *bpf)
 	if (!err)
 		err = set_programs(bpf);
 	if (!err)
+		err = ezprof_sched_prepare(bpf->skeleton, bpf->sched_wanted,
+					   ezprof_bpf_endpoints_max(bpf));
+	if (!err)
 		err = ezprof__load(bpf->skeleton);
 	if (err)
 		return err;
 	note_fds(bpf);
-	return fill_free_groups(bpf);
+	err = fill_free_groups(bpf);
+	if (!err && bpf->sched_wanted)
+		err = ezprof_sched_attach(bpf->skeleton, &bpf->sched, last_warning,
+					  sizeof(last_warning));
+	return err;
 }
 
 static int load(const struct ezprof_bpf_options *options, struct ezprof_bpf *bpf)
@@ -228,6 +238,7 @@ static int load(const struct ezprof_bpf_options *options, struct ezprof_bpf *bpf
 	/* perf_event's filter says where breakpoints are set, whatever thread hits them. */
 	bpf->pid_filter = !bpf->uprobe_multi || features.uprobe_multi_pid;
 	bpf->paths = options->paths ? options->paths : EZPROF_PATH_BOUNDARY;
+	bpf->sched_wanted = options->sched && bpf->paths & EZPROF_PATH_WINDOW;
 	bpf->group_count = groups_wanted(options);
 	bpf->lease_stride = stride_wanted(options->buffers_max, bpf->group_count);
 	bpf->span_ring_bytes = ring_wanted(options, bpf->paths);
@@ -272,6 +283,7 @@ void ezprof_bpf_free(struct ezprof_bpf *bpf)
 		return;
 	if (bpf->stats_fd >= 0)
 		close(bpf->stats_fd);
+	ezprof_sched_detach(&bpf->sched);
 	ezprof__destroy(bpf->skeleton);
 	free(bpf);
 }
@@ -327,7 +339,8 @@ uint64_t ezprof_bpf_map_bytes(const struct ezprof_bpf *bpf)
 		per_slot += EZ_RING_BUCKETS * (sizeof(struct ez_bucket_sums) * cpus +
 					       sizeof(struct ez_bucket_shape)) +
 			    sizeof(struct ez_bucket_totals);
-	return slots * per_slot + (bpf->paths & EZPROF_PATH_SPANS ? bpf->span_ring_bytes : 0);
+	return (bpf->sched_wanted ? ezprof_sched_map_bytes((uint32_t)slots) : 0) +
+	       slots * per_slot + (bpf->paths & EZPROF_PATH_SPANS ? bpf->span_ring_bytes : 0);
 }
 
 uint32_t ezprof_bpf_span_ring_bytes(const struct ezprof_bpf *bpf)
@@ -343,6 +356,16 @@ const struct ezprof *ezprof_bpf_skeleton(const struct ezprof_bpf *bpf)
 const struct ezprof_bpf_fds *ezprof_bpf_map_fds(const struct ezprof_bpf *bpf)
 {
 	return &bpf->fds;
+}
+
+const struct ezprof_sched_fds *ezprof_bpf_sched_fds(const struct ezprof_bpf *bpf)
+{
+	return bpf->sched.wanted ? &bpf->sched : NULL;
+}
+
+void ezprof_bpf_sched_detach(struct ezprof_bpf *bpf)
+{
+	ezprof_sched_detach(&bpf->sched);
 }
 
 int ezprof_bpf_cpu_count(const struct ezprof_bpf *bpf)

@@ -36,6 +36,7 @@ struct ezprof_bpf_options {
 	uint32_t span_ring_bytes; /* raised to a power of two; 0: EZPROF_SPAN_RING_BYTES */
 	bool perf_event;	  /* don't use uprobe_multi, even where the kernel has it */
 	bool run_stats;		  /* let the kernel measure the time programs take */
+	bool sched; /* attach to the scheduler's tracepoints at once; with the window path only */
 };
 
 /*
@@ -62,6 +63,18 @@ uint32_t ezprof_bpf_endpoints_max(const struct ezprof_bpf *bpf);
 uint32_t ezprof_bpf_span_ring_bytes(const struct ezprof_bpf *bpf);
 uint64_t ezprof_bpf_map_bytes(const struct ezprof_bpf *bpf);
 int ezprof_bpf_cpu_count(const struct ezprof_bpf *bpf); /* possible CPUs */
+
+/* NULL: without --sched. */
+struct ezprof_sched_fds;
+const struct ezprof_sched_fds *ezprof_bpf_sched_fds(const struct ezprof_bpf *bpf);
+/* Detaches from the scheduler; what was counted stays. */
+void ezprof_bpf_sched_detach(struct ezprof_bpf *bpf);
+
+/* NULL: without `sched`. */
+struct ezprof_sched_fds;
+const struct ezprof_sched_fds *ezprof_bpf_sched_fds(const struct ezprof_bpf *bpf);
+/* Detaches from the scheduler; what was counted stays. */
+void ezprof_bpf_sched_detach(struct ezprof_bpf *bpf);
 
 /* Needed by links and by the map reader. */
 struct ezprof_bpf_fds {

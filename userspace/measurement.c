@@ -44,6 +44,7 @@ void ezprof_measurement_free(struct ezprof_measurement *m)
 	free(m->targets);
 	free(m->files);
 	ezprof_buckets_close(m->buckets);
+	ezprof_scheds_close(m->scheds);
 	if (m->maps)
 		ezprof_maps_close(m->maps);
 	ezprof_usdt_fallback_free(m->fallback);
@@ -128,7 +129,8 @@ static int load(struct ezprof_measurement *m, const struct ezprof_measurement_op
 					 .paths = options->paths ? options->paths
 								 : EZPROF_PATHS_DEFAULT,
 					 .perf_event = options->perf_event,
-					 .run_stats = options->run_stats};
+					 .run_stats = options->run_stats,
+					 .sched = options->sched};
 	uint64_t now_ns = ez_clock_mono_ns();
 	uint32_t buffers, endpoints;
 	size_t i;
@@ -148,6 +150,8 @@ static int load(struct ezprof_measurement *m, const struct ezprof_measurement_op
 		err = ezprof_maps_open(m->bpf, &m->maps);
 	if (!err && bpf.paths & EZPROF_PATH_WINDOW)
 		err = ezprof_buckets_open(m->bpf, &m->buckets);
+	if (!err && ezprof_bpf_sched_fds(m->bpf))
+		err = ezprof_scheds_open(m->bpf, &m->scheds);
 	if (!err)
 		err = ezprof_opener_set_program(m->opener, m->bpf);
 	return err;
@@ -204,12 +208,21 @@ static int link_objects(struct ezprof_measurement *m, struct ezprof_target *targ
 	return err;
 }
 
+/* Its threads are looked at as soon as its registry says where their table is. */
+static void follow_threads(struct ezprof_measurement *m, struct ezprof_target *target)
+{
+	if (m->scheds)
+		ezprof_scheds_follow(m->scheds, target);
+}
+
 static void refuse_buckets(struct ezprof_measurement *m, const struct ezprof_target *target)
 {
 	size_t i;
 
 	for (i = 0; m->buckets && i < target->object_count; i++)
 		ezprof_buckets_refuse(m->buckets, target->process->pid, target->objects[i].file);
+	if (m->scheds)
+		ezprof_scheds_drop(m->scheds, target->process->pid);
 }
 
 /* By windows the totals to start from are those when the first whole bucket has begun. */
@@ -228,6 +241,7 @@ static int link_target(struct ezprof_measurement *m, struct ezprof_target *targe
 		err = link_objects(m, target, 0, ret_refusal);
 	if (!err) {
 		ezprof_target_refresh(target, ez_clock_mono_ns());
+		follow_threads(m, target);
 		err = note_now(m, target);
 	}
 	target->linked = !err;
@@ -409,6 +423,7 @@ void ezprof_measurement_refresh(struct ezprof_measurement *m)
 		if (m->targets[i]->state != EZPROF_TARGET_ATTACHED)
 			continue;
 		ezprof_target_refresh(m->targets[i], now_ns);
+		follow_threads(m, m->targets[i]);
 		ezprof_recycle(m, m->targets[i], now_ns);
 	}
 }

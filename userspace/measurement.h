@@ -15,6 +15,7 @@
 #include "loader.h"
 #include "map_reader.h"
 #include "opener.h"
+#include "sched_reader.h"
 #include "target.h"
 #include "usdt_fallback.h"
 #include "window_reader.h"
@@ -28,6 +29,7 @@ struct ezprof_measurement {
 	struct ezprof_maps *maps;
 	struct ezprof_usdt_fallback *fallback; /* NULL: nobody needed it so far */
 	struct ezprof_buckets *buckets; /* NULL: not measured by windows, but by boundaries only */
+	struct ezprof_scheds *scheds;	/* NULL: without --sched */
 	struct ezprof_target **targets;
 	size_t target_count;
 	struct ezprof_measured_file {
@@ -66,6 +68,7 @@ struct ezprof_measurement_options {
 	bool perf_event;	/* don't use uprobe_multi */
 	bool shared;		/* more processes may come: one link per file for all of them */
 	bool run_stats;		/* see loader.h */
+	bool sched;		/* what threads do while they work; window path only */
 	uint64_t kept_ns;	/* window of what is kept of a process that ends; 0: 2 s */
 	ezprof_measurement_failed *failed;
 	void *context;

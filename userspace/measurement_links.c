@@ -62,6 +62,8 @@ void ezprof_measurement_detach(struct ezprof_measurement *m)
 	ezprof_links_close_all(fds, count);
 	free(fds);
 	close_all_usdt_links(m);
+	if (m->scheds)
+		ezprof_bpf_sched_detach(m->bpf);
 }
 
 int ezprof_measurement_link_foreign(struct ezprof_measurement *m, struct ezprof_target *target,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STATUS_BYTES 8192
@@ -125,6 +126,7 @@ static bool is_in_other_network(pid_t pid)
 int ezprof_process_namespaces(pid_t pid, struct ezprof_namespaces *ret_namespaces)
 {
 	struct ezprof_namespaces found = {0};
+	struct stat st;
 	char text[STATUS_BYTES];
 	int err = read_proc(pid, "status", text, sizeof(text));
 
@@ -134,6 +136,11 @@ int ezprof_process_namespaces(pid_t pid, struct ezprof_namespaces *ret_namespace
 		return err;
 	if (offsets_are_its_own(pid) && read_proc(pid, "timens_offsets", text, sizeof(text)) == 0)
 		found.clock_offset_ns = ezprof_timens_monotonic_ns(text);
+	snprintf(text, sizeof(text), "/proc/%d/ns/pid", (int)pid);
+	if (stat(text, &st) == 0) {
+		found.pid_ns_dev = st.st_dev;
+		found.pid_ns_inode = st.st_ino;
+	}
 	found.other_network = is_in_other_network(pid);
 	*ret_namespaces = found;
 	return 0;

@@ -11,8 +11,9 @@
 int ezprof_process_of_thread(pid_t tid, pid_t *ret_pid);
 
 struct ezprof_namespaces {
-	bool other_network;	 /* its 127.0.0.1 isn't ours */
-	pid_t ns_pid;		 /* its pid in its innermost pid namespace */
+	uint64_t pid_ns_dev, pid_ns_inode; /* which pid namespace it is in; 0: not known */
+	bool other_network;		   /* its 127.0.0.1 isn't ours */
+	pid_t ns_pid;			   /* its pid in its innermost pid namespace */
 	int64_t clock_offset_ns; /* its CLOCK_MONOTONIC minus the host's: not 0 in a time namespace
 				  */
 };

@@ -16,6 +16,7 @@
 #include "loss.h"
 #include "probe_list.h"
 #include "registry_reader.h"
+#include "sched_shared.h"
 #include "window_shared.h"
 
 /* One endpoint: a row per registry entry. */
@@ -67,8 +68,17 @@ struct ezprof_fault {
 	char detail[160];
 };
 
+/* The same of --sched alone. */
+struct ezprof_sched_cost {
+	bool known;
+	uint64_t hits;
+	double hits_per_s, ns_per_hit, cpu_share; /* negative = not known */
+	uint64_t losses[EZ_SCHED_LOSS_COUNT];
+};
+
 /* What measuring costs; negative = not known. */
 struct ezprof_cost {
+	struct ezprof_sched_cost sched;
 	uint64_t hits;
 	double hits_per_s;
 	double ns_per_hit;

@@ -159,6 +159,7 @@ static int read_header(struct ezprof_registry_reader *r)
 	if (h->owner_pid != (uint32_t)r->place.owner_pid)
 		return -ESTALE;
 	r->endpoints.dropped = h->dropped;
+	r->endpoints.threads = h->header_bytes >= sizeof(*h) ? h->threads : 0;
 	r->endpoints.closed = &r->closed;
 	copy_address(h, r->endpoints.graph_address);
 	return 0;

@@ -66,6 +66,7 @@ struct ezprof_endpoint {
 struct ezprof_endpoints {
 	struct ezprof_endpoint *list;
 	size_t count;
+	uint64_t threads;  /* address of its table of threads; 0: none; hostile */
 	uint32_t dropped;  /* endpoints for which the process had no room */
 	uint32_t left_out; /* endpoints that could not be read, or were over the budget */
 	const struct ezprof_closed_blocks *closed;   /* of the newest reading */

@@ -98,6 +98,22 @@ static void add_timing(struct json_object *o, const char *key, const struct ezpr
 	ezprof_json_add(o, key, timing_object(&t, true));
 }
 
+/* What that time was spent on; null where nobody asked for it. */
+static void add_sched(struct json_object *o, const struct ezprof_sched *s)
+{
+	struct json_object *sched = NULL;
+
+	if (s->known) {
+		sched = json_object_new_object();
+		ezprof_json_double(sched, "time_ms", ms(s->time_ns));
+		ezprof_json_double(sched, "on_cpu_ms", ms(s->on_cpu_ns));
+		ezprof_json_double(sched, "runnable_ms", ms(s->runnable_ns));
+		ezprof_json_double(sched, "blocked_ms", ms(s->blocked_ns));
+		ezprof_json_double(sched, "other_ms", ms(s->other_ns));
+	}
+	ezprof_json_add(o, "sched", sched);
+}
+
 /* Of a processing time also what is in progress. */
 static void add_processing(struct json_object *o, const struct ezprof_window *w)
 {
@@ -108,6 +124,7 @@ static void add_processing(struct json_object *o, const struct ezprof_window *w)
 	processing = timing_object(&t, true);
 	ezprof_json_double_if(processing, "now_ms", w->processing_open_ns,
 			      ms(w->processing_open_ns));
+	add_sched(processing, &w->sched);
 	ezprof_json_add(o, "processing", processing);
 }
 
@@ -190,6 +207,7 @@ static void add_blocked(struct json_object *o, const struct ezprof_profile *p,
 	ezprof_json_double(blocked, "max_ms", ms(ended->max_ns));
 	ezprof_json_double_if(blocked, "now_ms", waits, ms(open_ns));
 	ezprof_json_double(blocked, "total_ms", ms(row->endpoint.totals.blocked_ns + open_ns));
+	add_sched(blocked, &w->sched);
 	ezprof_json_add(o, "blocked", blocked);
 }
 

@@ -61,6 +61,28 @@ static struct json_object *losses_object(const struct ezprof_profile *profile)
 	return o;
 }
 
+#define REPORT_SCHED_LOSS_KEY(name, key, meaning) key,
+static const char *const sched_loss_key[] = {EZ_SCHED_LOSS_LIST(REPORT_SCHED_LOSS_KEY)};
+#undef REPORT_SCHED_LOSS_KEY
+
+static struct json_object *sched_cost_object(const struct ezprof_sched_cost *cost)
+{
+	struct json_object *o, *losses;
+
+	if (!cost->known)
+		return NULL;
+	o = json_object_new_object();
+	losses = json_object_new_object();
+	ezprof_json_u64(o, "hits", cost->hits);
+	ezprof_json_double_if(o, "hits_per_s", cost->hits_per_s >= 0, cost->hits_per_s);
+	ezprof_json_double_if(o, "ns_per_hit", cost->ns_per_hit >= 0, cost->ns_per_hit);
+	ezprof_json_double_if(o, "cpu_share", cost->cpu_share >= 0, cost->cpu_share);
+	for (size_t i = 0; i < EZ_SCHED_LOSS_COUNT; i++)
+		ezprof_json_u64(losses, sched_loss_key[i], cost->losses[i]);
+	ezprof_json_add(o, "losses", losses);
+	return o;
+}
+
 static struct json_object *cost_object(const struct ezprof_cost *cost)
 {
 	struct json_object *o = json_object_new_object();
@@ -73,6 +95,7 @@ static struct json_object *cost_object(const struct ezprof_cost *cost)
 	ezprof_json_double_if(o, "probes_cpu_share", cost->probes_cpu_share >= 0,
 			      cost->probes_cpu_share);
 	ezprof_json_u64(o, "map_bytes", cost->map_bytes);
+	ezprof_json_add(o, "sched", sched_cost_object(&cost->sched));
 	return o;
 }
 

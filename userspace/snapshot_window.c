@@ -132,7 +132,68 @@ static void move_link_lease(struct ezprof_row *row)
 	w->interval[EZ_PUB_LEASE] = (struct ezprof_interval){0};
 }
 
-static int fold_one(struct ezprof_buckets *buckets, const struct pending *p, struct ezprof_row *row)
+/* One bucket's intervals, out of the maps or of the page. */
+static void add_intervals(const struct pending *p, const struct ezprof_bucket_list *list,
+			  uint64_t first, size_t count, struct ezprof_sched_bucket *buckets)
+{
+	const struct ez_bucket *page = &p->page.bucket;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct ezprof_bucket *b = &list->buckets[i];
+
+		if (b->id < first || b->id - first >= count)
+			continue;
+		buckets[b->id - first].sum_ns = b->sums.sum_ns[1];
+		buckets[b->id - first].carry_ns = b->sums.carry_ns;
+	}
+	if (!p->page.at_rest || page->id < first || page->id - first >= count ||
+	    (list->have_totals && page->id <= list->totals.last_id))
+		return;
+	buckets[page->id - first].sum_ns = page->sum_ns[1];
+	buckets[page->id - first].carry_ns = page->carry_ns;
+	buckets[page->id - first].covered_ns = p->page.covered.covered_ns;
+	buckets[page->id - first].covered_carry_ns = p->page.covered.carry_ns;
+}
+
+/* Of the endpoint's window the part in which its process's threads were looked at. */
+static void fold_sched(struct ezprof_scheds *scheds, const struct pending *p,
+		       const struct ezprof_window_input *in, const struct ezprof_bucket_list *list,
+		       struct ezprof_window *w)
+{
+	struct ezprof_sched_bucket buckets[EZ_RING_BUCKETS] = {0};
+	struct ezprof_sched_open open[EZPROF_SCHED_OPEN_MAX];
+	struct ezprof_sched_input s = {
+		.begin_ns = to_process_ns(p->target, w->begin_ns),
+		.end_ns = to_process_ns(p->target, w->end_ns),
+		.from_ns = p->object->sched_from_id << EZ_BUCKET_SHIFT,
+		.buckets = buckets,
+		.open = open,
+	};
+
+	if (!p->object->sched_from_id || !w->covered_ns)
+		return;
+	if (s.begin_ns < s.from_ns)
+		s.begin_ns = s.from_ns < s.end_ns ? s.from_ns : s.end_ns;
+	s.first_id = EZ_BUCKET_ID(s.begin_ns);
+	s.count = EZ_BUCKET_ID(s.end_ns - 1) - s.first_id + 1;
+	if (s.begin_ns == s.end_ns || s.count > EZ_RING_BUCKETS)
+		s.count = 0;
+	if (list->have_slot)
+		ezprof_scheds_read(scheds, list->slot, list->epoch, s.first_id, s.count, buckets,
+				   open, &s.open_count);
+	add_intervals(p, list, s.first_id, s.count, buckets);
+	if (in->page) {
+		s.since_ns = in->publisher || in->in_flight ? in->page->open_since_ns[1] : 0;
+		s.covered_since_ns = p->page.covered.since_ns;
+		s.covered_kept_ns = p->page.covered.kept_ns;
+	} else if (in->publisher) {
+		s.since_ns = in->blocked_since_ns;
+	}
+	ezprof_sched_fold(&s, &w->sched);
+}
+
+static int fold_one(struct ezprof_buckets *buckets, struct ezprof_scheds *scheds,
+		    const struct pending *p, struct ezprof_row *row)
 {
 	struct ezprof_bucket_list list;
 	struct ezprof_window_input in;
@@ -156,6 +217,8 @@ static int fold_one(struct ezprof_buckets *buckets, const struct pending *p, str
 		in.totals = list.have_totals ? &list.totals : NULL;
 		ezprof_window_fold(&in, &row->window);
 		ezprof_window_loss(&in, &row->loss);
+		if (scheds)
+			fold_sched(scheds, p, &in, &list, &row->window);
 		if (ezprof_buckets_valid(buckets, &list))
 			break;
 	}
@@ -166,10 +229,14 @@ static int fold_one(struct ezprof_buckets *buckets, const struct pending *p, str
 int ezprof_window_rows_fold(struct ezprof_window_rows *rows, struct ezprof_row *profile_rows)
 {
 	struct ezprof_buckets *buckets = rows->measurement->buckets;
+	struct ezprof_scheds *scheds = rows->measurement->scheds;
 	int err = ezprof_buckets_begin(buckets);
 
+	if (scheds)
+		ezprof_scheds_begin(scheds);
 	for (size_t i = 0; i < rows->count && !err; i++)
-		err = fold_one(buckets, &rows->pending[i], &profile_rows[rows->pending[i].place]);
+		err = fold_one(buckets, scheds, &rows->pending[i],
+			       &profile_rows[rows->pending[i].place]);
 	return err;
 }
 
@@ -184,7 +251,7 @@ void ezprof_window_row_finish(const struct ezprof_row_maker *maker, struct ezpro
 		p->window_ns = maker->window_ns;
 		p->now_ns = ez_clock_mono_ns();
 		if (!ezprof_buckets_begin(buckets))
-			fold_one(buckets, p, row);
+			fold_one(buckets, NULL, p, row);
 	}
 	free(p);
 }

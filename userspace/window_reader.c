@@ -120,7 +120,7 @@ void ezprof_buckets_close(struct ezprof_buckets *b)
 }
 
 /* Links are complete, so every bucket that begins from now on is whole. */
-static uint64_t next_whole_id(int64_t clock_offset_ns)
+uint64_t ezprof_buckets_next_id(int64_t clock_offset_ns)
 {
 	return EZ_BUCKET_ID(now_ns() + (uint64_t)clock_offset_ns + CLOCK_SLACK_NS) + 1;
 }
@@ -129,14 +129,14 @@ int ezprof_buckets_accept(struct ezprof_buckets *b, pid_t tgid, uint32_t file,
 			  int64_t clock_offset_ns, uint64_t *ret_from_id)
 {
 	struct ez_bucket_from_key key = {.tgid = (uint32_t)tgid, .file = file};
-	uint64_t from = next_whole_id(clock_offset_ns), written;
+	uint64_t from = ezprof_buckets_next_id(clock_offset_ns), written;
 	int err;
 
 	/* Written late, buckets from there on may have been refused already. */
 	do {
 		written = from;
 		err = bpf_map_update_elem(b->fds->bucket_from, &key, &written, BPF_ANY);
-		from = next_whole_id(clock_offset_ns);
+		from = ezprof_buckets_next_id(clock_offset_ns);
 	} while (!err && from > written + 1);
 	if (err)
 		return err;
@@ -296,6 +296,7 @@ int ezprof_buckets_read(struct ezprof_buckets *b, pid_t tgid, uint32_t file, uin
 
 	ret_list->count = 0;
 	ret_list->have_totals = false;
+	ret_list->have_slot = group != NULL;
 	if (!group)
 		return b->group_count < b->slot_count / EZ_GROUP_SLOTS ? -ENOENT : -ENOSPC;
 	ret_list->epoch = group->epoch & EZ_TAG_EPOCH_MASK;
@@ -337,7 +338,8 @@ int ezprof_page_read(const struct ezprof_memory *memory, uint64_t address,
 	int err = 0;
 
 	for (int i = 0; i < PAGE_TRIES && !page.at_rest && !err; i++) {
-		err = memory->read(memory->context, address, &page.bucket, sizeof(page.bucket));
+		err = memory->read(memory->context, address, &page.bucket,
+				   sizeof(page.bucket) + sizeof(page.covered));
 		if (!err)
 			err = memory->read(memory->context, address, &seq, sizeof(seq));
 		page.at_rest = !err && !(seq & 1) && seq == page.bucket.seq;

@@ -27,6 +27,7 @@ struct ezprof_bucket_list {
 	struct ezprof_bucket buckets[EZ_RING_BUCKETS];
 	bool have_totals;
 	struct ez_bucket_totals totals;
+	bool have_slot; /* else what follows is nothing */
 	uint32_t slot, epoch;
 };
 
@@ -40,6 +41,8 @@ void ezprof_buckets_close(struct ezprof_buckets *buckets); /* NULL is ignored */
  */
 int ezprof_buckets_accept(struct ezprof_buckets *buckets, pid_t tgid, uint32_t file,
 			  int64_t clock_offset_ns, uint64_t *ret_from_id);
+/* The first bucket of that process's clock that is whole if something starts now. */
+uint64_t ezprof_buckets_next_id(int64_t clock_offset_ns);
 /* The process has ended, or was detached. Not accepted before: no error. */
 int ezprof_buckets_refuse(struct ezprof_buckets *buckets, pid_t tgid, uint32_t file);
 
@@ -63,7 +66,11 @@ struct ezprof_page {
 	bool at_rest; /* bucket is whole, and all that its process did before is in it */
 	uint64_t id;  /* where it isn't: what it held when last looked at */
 	struct ez_bucket bucket;
+	struct ez_covered covered; /* only of a process whose registry names a table of threads */
 };
+_Static_assert(offsetof(struct ezprof_page, covered) - offsetof(struct ezprof_page, bucket) ==
+		       EZ_COVERED_OFFSET,
+	       "read in one go");
 
 /*
  * Reads the page at `address` (ez_entry.page; 0: an endpoint without one, which is at rest and

@@ -48,6 +48,11 @@ struct bpf_pidns_info {
 	__u32 pid, tgid;
 };
 
+/* What a raw tracepoint program gets: the tracepoint's arguments, pointers as they are. */
+struct bpf_raw_tracepoint_args {
+	__u64 args[0];
+};
+
 /* What a uprobe program gets as its context: the registers of the user's code. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {

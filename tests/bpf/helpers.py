@@ -15,7 +15,7 @@ UPROBES = {"kprobe", "usdt"}  # sections
 ALLOWED = {
     TAIL_CALL: "tail_call",
     1: "map_lookup_elem", 2: "map_update_elem", 3: "map_delete_elem", 5: "ktime_get_ns",
-    8: "get_smp_processor_id", 14: "get_current_pid_tgid", 87: "map_push_elem", 88: "map_pop_elem",
+    8: "get_smp_processor_id", 14: "get_current_pid_tgid", 35: "get_current_task", 87: "map_push_elem", 88: "map_pop_elem",
     112: "probe_read_user", 131: "ringbuf_reserve", 132: "ringbuf_submit", 133: "ringbuf_discard",
     134: "ringbuf_query", 120: "get_ns_current_pid_tgid", 174: "get_attach_cookie",
 }

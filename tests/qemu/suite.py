@@ -28,7 +28,7 @@ VARIANTS = {
     # name: (jobs by pattern, QEMU's -smp, kernel's command line)
     "suite": (r"bpf_", "2", ""),
     # By name: what is about the kernel, and there is time for.
-    "agent": (r"e2e_(bad_targets|discovery|kernel_counts|many_targets|rights|status)$", "2", ""),
+    "agent": (r"e2e_(bad_targets|discovery|kernel_counts|many_targets|rights|sched|status)$", "2", ""),
     # 64 possible CPUs, and one on which programs preempt each other wherever they are.
     "cpus64": (r"bpf_(counts|intervals|memory|overlap|window.*)$", "1,maxcpus=64", "preempt=full"),
 }

@@ -40,7 +40,11 @@ SUBSCRIBER = {
 NEW_TIMES = {"avg_ms": or_null(FLOAT), "max_ms": or_null(FLOAT), "samples": or_null(INT),
              "p50_ms": or_null(FLOAT), "p99_ms": or_null(FLOAT), "min_ms": or_null(FLOAT)}
 NEW_TIMES_P90 = {**NEW_TIMES, "p90_ms": or_null(FLOAT)}
-PROCESSING = {**NEW_TIMES_P90, "now_ms": or_null(FLOAT)}
+PROCESSING = {**NEW_TIMES_P90, "now_ms": or_null(FLOAT), "sched": or_null(OBJECT)}
+SCHED = {"time_ms": FLOAT, "on_cpu_ms": FLOAT, "runnable_ms": FLOAT, "blocked_ms": FLOAT,
+         "other_ms": FLOAT}
+SCHED_COST = {"hits": INT, "hits_per_s": or_null(FLOAT), "ns_per_hit": or_null(FLOAT),
+              "cpu_share": or_null(FLOAT), "losses": OBJECT}
 GAP = {**NEW_TIMES, "now_ms": or_null(FLOAT), "longest_ms": or_null(FLOAT),
        "longest_at_ns": or_null(INT)}
 WINDOW = {"requested_s": FLOAT, "covered_s": or_null(FLOAT), "begin_ns": or_null(INT),
@@ -62,7 +66,8 @@ LINK_OURS = {
 PUBLISHER_OURS = {
     **COUNTED_OURS, "host": STR, "handle": or_null(STR),
     "blocked": {"time_ms": or_null(FLOAT), "share": or_null(FLOAT), "samples": or_null(INT),
-                "max_ms": or_null(FLOAT), "now_ms": or_null(FLOAT), "total_ms": or_null(FLOAT)},
+                "max_ms": or_null(FLOAT), "now_ms": or_null(FLOAT), "total_ms": or_null(FLOAT),
+                "sched": or_null(OBJECT)},
     "gap": GAP, "lease": NEW_TIMES_P90, "unsized_messages": INT, "links": LIST,
 }
 CHANNEL_OURS = {**ENDPOINT_OURS, "host": STR, "messages": {"total": INT}, "bytes": {"total": INT}}
@@ -75,6 +80,7 @@ AGENT_OURS = {
     "probes": STR, "link": STR, "endpoints": INT, "losses": OBJECT, "lost": or_null(INT),
     "cost": {"hits": INT, "hits_per_s": or_null(FLOAT), "ns_per_hit": or_null(FLOAT),
              "agent_cpu_share": or_null(FLOAT), "probes_cpu_share": or_null(FLOAT),
+             "sched": or_null(OBJECT),
              "map_bytes": INT},
 }
 ATTACHED_OURS = {"pid": INT, "comm": STR, "start_time": INT, "state": STR}
@@ -132,16 +138,30 @@ def check_list(values, keys, where):
         yield from check_value(value, keys, f"{where}[{number}]")
 
 
+def check_sched(value, key, where):
+    """An object or null, whose parts add up."""
+    sched = value.get(key, {}).get("sched") if isinstance(value, dict) else None
+    if sched is None:
+        return
+    yield from check_keys(sched, SCHED, f"{where}.{key}.sched")
+    parts = sum(sched[part] for part in SCHED if part != "time_ms")
+    if abs(parts - sched["time_ms"]) > 1e-6 * (1 + sched["time_ms"]):
+        yield f"{where}.{key}.sched: {parts} ms of {sched['time_ms']}"
+
+
 def check_channel(channel, ours, where):
     yield from check_value(channel, {**CHANNEL, **(CHANNEL_OURS if ours else {})}, where)
     subscriber = {**SUBSCRIBER, **(SUBSCRIBER_OURS if ours else {})}
     if isinstance(channel, dict):
         yield from check_list(channel.get("subscribers") or [], subscriber, f"{where}.subscribers")
+        for entry in (channel.get("subscribers") or []) if ours else []:
+            yield from check_sched(entry, "processing", f"{where}.subscribers")
 
 
 def check_publisher(publisher, ours, where):
     yield from check_value(publisher, {**PUBLISHER, **(PUBLISHER_OURS if ours else {})}, where)
     if ours and isinstance(publisher, dict):
+        yield from check_sched(publisher, "blocked", where)
         yield from check_list(publisher.get("links") or [], LINK_OURS, f"{where}.links")
 
 
@@ -164,6 +184,8 @@ def check_document(document, ours):
         yield from check_channel(channel, ours, f"channels[{number}]")
     if ours:
         yield from check_list(document.get("agents") or [], AGENT_OURS, "agents")
+        yield from check_list([agent["cost"]["sched"] for agent in document.get("agents") or []
+                               if agent["cost"]["sched"]], SCHED_COST, "agents.cost.sched")
         for number, agent in enumerate(document.get("agents") or []):
             yield from check_list(agent.get("attached") or [], ATTACHED_OURS,
                                   f"agents[{number}].attached")

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""`attach --sched`: what the time of callbacks and waits was spent on, from the kernel's scheduler."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+from agent import Agent, bpf_programs, checked, command, publisher, subscribers, wait_until
+from graph import BIN, Graph
+from require import require, skip
+
+WORK_MS = 5
+# A callback at each edge of the window, and what an emulated machine needs for anything.
+EMULATED = bool(os.environ.get("EZPROF_TEST_EMULATED"))
+SLACK = 0.5 if EMULATED else 0.2
+
+
+def maps_named(name):
+    """Ids of the maps with that name, of whichever agent."""
+    maps = json.loads(subprocess.run(["bpftool", "-j", "map", "list"], stdout=subprocess.PIPE,
+                                     check=True).stdout)
+    return [m["id"] for m in maps if m.get("name") == name]
+
+
+def sched_programs():
+    text = subprocess.run(["bpftool", "-j", "prog", "list"], stdout=subprocess.PIPE,
+                          check=True).stdout
+    return {p["id"] for p in json.loads(text) if p.get("name", "").startswith("ezprof_sched")}
+
+
+@contextlib.contextmanager
+def burners(count, cpu):
+    """Processes that want a CPU all the time; for as long as the test needs."""
+    code = f"import os; os.sched_setaffinity(0, [{cpu}])\nwhile True: pass"
+    running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def near(part, whole, share=1.0):
+    return abs(part - whole * share) <= whole * SLACK + 2 * WORK_MS
+
+
+def sched_of(document, handle):
+    found = subscribers(document)[handle]
+    assert found["processing"]["samples"] > 10, found
+    return found["processing"]["sched"], found["processing"]["samples"]
+
+
+def burns_sleeps_competes():
+    """The same work on the CPU, asleep, and on a CPU that others want as well."""
+    with Graph() as graph:
+        cpu = min(os.sched_getaffinity(0))
+        nodes = [graph.node("sink", "T", "--work-ms", WORK_MS, "--spin", "--handle", "burns"),
+                 graph.node("sink", "T", "--work-ms", WORK_MS, "--handle", "sleeps"),
+                 graph.node("sink", "T", "--work-ms", WORK_MS, "--spin", "--handle", "competes",
+                            "--pin-cpu", cpu, "--leaky"),
+                 graph.node("source", "T", "--rate", 20, "--wait-channels", 3)]
+        with Agent(*(node.pid for node in nodes), "--sched") as agent, burners(4, cpu):
+            time.sleep(4)
+            document = agent.ask(3.0)
+            burns, n = sched_of(document, "burns")
+            assert near(burns["on_cpu_ms"], n * WORK_MS), (n, burns)
+            assert burns["blocked_ms"] < 0.1 * burns["time_ms"], burns
+            sleeps, n = sched_of(document, "sleeps")
+            assert sleeps["blocked_ms"] > n * WORK_MS * (1 - SLACK), (n, sleeps)
+            assert sleeps["on_cpu_ms"] < 0.3 * sleeps["time_ms"], sleeps
+            competes, n = sched_of(document, "competes")
+            assert near(competes["on_cpu_ms"], n * WORK_MS), (n, competes)
+            assert competes["runnable_ms"] > 0.5 * competes["time_ms"], competes
+            for sched in (burns, sleeps, competes):
+                assert sched["other_ms"] <= 0.05 * sched["time_ms"] + WORK_MS, sched
+            cost = document["agents"][0]["cost"]["sched"]
+            assert cost["hits_per_s"] > 0 and not any(cost["losses"].values()), cost
+            shown = json.loads(command("ezprof-bpf", "status", "--json").stdout)
+            [shown] = [a["sched"] for a in shown["agents"] if a["agent"]["pid"] == agent.pid]
+            assert shown["hits_per_s"] > 0 and 10 < shown["ns_per_hit"] < 1e6, shown
+            assert 0 < shown["cpu_share"] < 1, shown
+            print("burns", burns, "sleeps", sleeps, "competes", competes, "cost", shown)
+
+
+def blocked_by_a_slow_one():
+    """Both publishers of a chain wait asleep while its end works."""
+    with Graph() as graph:
+        nodes = [graph.node("sink", "B", "--work-ms", 20),
+                 graph.node("relay", "A", "B", "--num-buffers", 2),
+                 graph.node("source", "A", "--num-buffers", 2, "--wait-channels", 1)]
+        with Agent(*(node.pid for node in nodes), "--sched") as agent:
+            time.sleep(3)
+            document = agent.ask(2.0)
+            for topic in ("A", "B"):
+                blocked = publisher(document, topic)["blocked"]
+                sched = blocked["sched"]
+                assert near(sched["time_ms"], blocked["time_ms"]), blocked
+                assert sched["time_ms"] > 1000 and sched["other_ms"] < 100, blocked
+                assert sched["blocked_ms"] > (1 - SLACK) * sched["time_ms"], blocked
+
+
+def in_progress():
+    """A callback of several seconds shows from the first one on; one begun before the attach can't."""
+    with Graph() as graph:
+        sink = graph.node("sink", "T", "--work-ms", 4000)
+        source = graph.node("source", "T", "--rate", 50, "--wait-channels", 1)
+
+        def at_work(agent):
+            processing = subscribers(agent.ask(1.0))["T"]["processing"]
+            return processing if processing["now_ms"] else None
+        with Agent(sink.pid, source.pid, "--sched") as agent:
+            first = wait_until(lambda: at_work(agent), 30, "a callback in progress")
+            if first["now_ms"] > 1500:
+                assert first["sched"]["other_ms"] > 0.5 * first["sched"]["time_ms"], first
+            wait_until(lambda: at_work(agent) and at_work(agent)["now_ms"] < 1000, 60, "the next")
+
+            def later():
+                found = at_work(agent)
+                return found if found and 1500 < found["now_ms"] < 3500 else None
+            sched = wait_until(later, 60, "in the midst of it")["sched"]
+            assert near(sched["time_ms"], 1067), sched
+            assert sched["blocked_ms"] > 0.9 * sched["time_ms"], sched
+
+
+def others_are_not_looked_at():
+    """Only who is attached; and in a pid namespace, where ids of threads are others."""
+    with Graph() as graph:
+        alone = graph.node("sink", "T", "--work-ms", WORK_MS, "--handle", "alone")
+        graph.node("sink", "T", "--work-ms", WORK_MS, "--handle", "attached")
+        inside = graph.program("unshare", "--pid", "--fork", "--mount-proc", f"{BIN}/ezmsg-node",
+                               "sink", "T", "--work-ms", WORK_MS, "--handle", "inside")
+        inside.line()
+        graph.node("source", "T", "--rate", 50, "--wait-channels", 3)
+        with open(f"/proc/{inside.pid}/task/{inside.pid}/children") as children:
+            child = int(children.read().split()[0])
+        before = set(maps_named("sched_threads"))
+        with Agent(child, graph.programs[2].pid, "--sched") as agent:
+            time.sleep(3)
+            document = agent.ask(2.0)
+            assert set(subscribers(document)) == {"attached", "inside"}, subscribers(document)
+            for handle in ("attached", "inside"):
+                sched, n = sched_of(document, handle)
+                assert sched["blocked_ms"] > n * WORK_MS * (1 - SLACK), (handle, n, sched)
+                assert sched["other_ms"] < 0.1 * sched["time_ms"], (handle, sched)
+            [found] = set(maps_named("sched_threads")) - before
+            values = subprocess.run(["bpftool", "-j", "map", "dump", "id", str(found)],
+                                    stdout=subprocess.PIPE, check=True).stdout
+            seen = {int.from_bytes(bytes(int(b, 16) for b in entry["value"][16:24]), "little") >> 32
+                    for entry in json.loads(values)} - {0}
+            assert seen == {child, graph.programs[2].pid}, (seen, alone.pid)
+            os.kill(child, 15)
+
+
+def not_without_being_asked():
+    with Graph() as graph:
+        node = graph.node("source", "T", "--rate", 50, "--monitor")
+        before = sched_programs()
+        with Agent(node.pid) as agent:
+            assert bpf_programs() and sched_programs() == before
+            document = agent.ask(0.5)
+            assert subscribers(document)["T"]["processing"]["sched"] is None, document
+            assert publisher(document, "T")["blocked"]["sched"] is None, document
+            assert document["agents"][0]["cost"]["sched"] is None
+        with Agent(node.pid, "--sched"):
+            assert len(sched_programs() - before) == 3
+        wait_until(lambda: sched_programs() == before, 20, "nothing stays")
+        refused = command("ezprof-bpf", "attach", node.pid, "--sched", "--probes", "boundary")
+        assert refused.returncode == 2 and "--sched" in refused.stderr, refused
+        once = command("ezprof-bpf", "attach", node.pid, "--sched", "--once", "--window", 0.5)
+        assert once.returncode == 0 and checked(once.stdout)["agents"][0]["cost"]["sched"], once
+
+
+def main():
+    require("bpf")
+    if os.getuid():
+        skip("needs root", "EZPROF_REQUIRE_BPF")
+    for story in (not_without_being_asked, burns_sleeps_competes, blocked_by_a_slow_one,
+                  in_progress, others_are_not_looked_at):
+        story()
+        print(f"{story.__name__}: ok", flush=True)
+
+
+main()
