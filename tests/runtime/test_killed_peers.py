@@ -3,7 +3,8 @@
 
 Two processes survive. Within a second after each kill -9 their publishers and subscribers go on or, when it was
 the server, report it; no buffer stays leased for the dead (SYNC is answered only then); /dev/shm holds the
-survivors' segments and no others; and the number of their descriptors is what it was. The full size is 1000 rounds.
+survivors' segments and no others; and the number of their descriptors is what it was. With EZPROF_FULL=1 it is
+1000 rounds.
 """
 import os
 import random
@@ -14,7 +15,7 @@ import time
 
 from graph_client import RESUME, SYNC, Link, Server
 
-ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000 if os.environ.get("EZPROF_FULL") == "1" else 40
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 31)
 LIMIT_S = 1.0
 RESET = -104  # ECONNRESET

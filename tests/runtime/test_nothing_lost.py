@@ -3,8 +3,8 @@
 subscribers that join and leave meanwhile.
 
 Whoever stays sees every message in order, exactly once; a leaky one accounts for every one that it dropped; whoever
-joins late sees all from then on (stress_node.c). Afterwards no lease is left, and no shared memory. The full size
-is 10000000 messages.
+joins late sees all from then on (stress_node.c). Afterwards no lease is left, and no shared memory. With
+EZPROF_FULL=1 it is 10000000 messages.
 """
 import os
 import random
@@ -15,7 +15,8 @@ import time
 from graph_client import SYNC, Link, Server
 
 PUBLISHERS = 4
-MESSAGES = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
+FULL = os.environ.get("EZPROF_FULL") == "1"
+MESSAGES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000 if FULL else 200_000
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 31)
 
 

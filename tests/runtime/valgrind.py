@@ -2,7 +2,7 @@
 """valgrind.py [REGEX]: test programs in C with the label unit, and what they start, under memcheck.
 
 Invalid reads and writes, uninitialised values that matter, leaks; each process has a log of its own, and all must be
-empty. Without REGEX the runtime's own; valgrind.py . runs all of them (in a build without sanitizers).
+empty. Without REGEX the runtime's own, with EZPROF_FULL=1 all of them (in a build without sanitizers).
 """
 import glob
 import json
@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 
-REGEX = sys.argv[1] if len(sys.argv) > 1 else "^test_(transports|counts|slots)$"
+FULL = os.environ.get("EZPROF_FULL") == "1"
+REGEX = sys.argv[1] if len(sys.argv) > 1 else "." if FULL else "^test_(transports|counts|slots)$"
 BUILD, BIN = os.environ["EZPROF_BUILD_DIR"], os.environ["EZPROF_TEST_BIN_DIR"]
 SUPPRESSIONS = os.path.join(os.environ["EZPROF_SOURCE_DIR"], "tests/support/valgrind.supp")
 # A fork of a process with threads leaves what the other threads had on their stacks.
