@@ -28,6 +28,8 @@
 #define LEASE_STRIDE_MIN 64u
 /* A hostile process may claim 65,536 buffers: what doesn't fit isn't timed, and counted. */
 #define LEASE_BYTES_MAX (64ull << 20)
+/* What is made without being asked for: what processes say of themselves may be anything. */
+#define UNASKED_BYTES_MAX (1ull << 30)
 #define SPAN_RING_BYTES_MAX (1u << 30)
 /* A reader that is woken at a quarter has three quarters of the time to come. */
 #define SPAN_RING_WAKE_PART 4u
@@ -73,6 +75,29 @@ static uint32_t groups_wanted(const struct ezprof_bpf_options *o)
 			groups = GROUPS_MIN;
 	}
 	return groups > GROUPS_MAX ? GROUPS_MAX : (uint32_t)groups;
+}
+
+static uint64_t bytes_per_slot(const struct ezprof_bpf *bpf, uint32_t lease_stride)
+{
+	uint64_t cpus = (uint64_t)bpf->cpu_count, bytes = sizeof(struct ez_slot);
+
+	if (bpf->paths & EZPROF_PATH_BOUNDARY)
+		bytes += sizeof(struct ez_ring) * cpus + sizeof(struct ez_lease) * lease_stride;
+	if (bpf->paths & EZPROF_PATH_WINDOW)
+		bytes += EZ_RING_BUCKETS * (sizeof(struct ez_bucket_sums) * cpus +
+					    sizeof(struct ez_bucket_shape)) +
+			 sizeof(struct ez_bucket_totals);
+	return bytes;
+}
+
+static uint32_t groups_made(const struct ezprof_bpf *bpf, const struct ezprof_bpf_options *o)
+{
+	uint64_t per_group = EZ_GROUP_SLOTS * bytes_per_slot(bpf, LEASE_STRIDE_MIN);
+	uint32_t groups = groups_wanted(o);
+
+	if (!o->endpoints_max && groups > GROUPS_MIN && groups * per_group > UNASKED_BYTES_MAX)
+		groups = (uint32_t)(UNASKED_BYTES_MAX / per_group);
+	return groups > GROUPS_MIN || o->endpoints_max ? groups : GROUPS_MIN;
 }
 
 static uint32_t stride_wanted(uint32_t buffers_max, uint32_t group_count)
@@ -239,7 +264,7 @@ static int load(const struct ezprof_bpf_options *options, struct ezprof_bpf *bpf
 	bpf->pid_filter = !bpf->uprobe_multi || features.uprobe_multi_pid;
 	bpf->paths = options->paths ? options->paths : EZPROF_PATH_BOUNDARY;
 	bpf->sched_wanted = options->sched && bpf->paths & EZPROF_PATH_WINDOW;
-	bpf->group_count = groups_wanted(options);
+	bpf->group_count = groups_made(bpf, options);
 	bpf->lease_stride = stride_wanted(options->buffers_max, bpf->group_count);
 	bpf->span_ring_bytes = ring_wanted(options, bpf->paths);
 	err = open_and_load(bpf);
@@ -329,18 +354,11 @@ uint32_t ezprof_bpf_endpoints_max(const struct ezprof_bpf *bpf)
 
 uint64_t ezprof_bpf_map_bytes(const struct ezprof_bpf *bpf)
 {
-	uint64_t slots = ezprof_bpf_endpoints_max(bpf), per_slot = sizeof(struct ez_slot);
-	uint64_t cpus = (uint64_t)bpf->cpu_count;
+	uint32_t slots = ezprof_bpf_endpoints_max(bpf);
 
-	if (bpf->paths & EZPROF_PATH_BOUNDARY)
-		per_slot +=
-			sizeof(struct ez_ring) * cpus + sizeof(struct ez_lease) * bpf->lease_stride;
-	if (bpf->paths & EZPROF_PATH_WINDOW)
-		per_slot += EZ_RING_BUCKETS * (sizeof(struct ez_bucket_sums) * cpus +
-					       sizeof(struct ez_bucket_shape)) +
-			    sizeof(struct ez_bucket_totals);
-	return (bpf->sched_wanted ? ezprof_sched_map_bytes((uint32_t)slots) : 0) +
-	       slots * per_slot + (bpf->paths & EZPROF_PATH_SPANS ? bpf->span_ring_bytes : 0);
+	return (bpf->sched_wanted ? ezprof_sched_map_bytes(slots) : 0) +
+	       slots * bytes_per_slot(bpf, bpf->lease_stride) +
+	       (bpf->paths & EZPROF_PATH_SPANS ? bpf->span_ring_bytes : 0);
 }
 
 uint32_t ezprof_bpf_span_ring_bytes(const struct ezprof_bpf *bpf)

@@ -25,7 +25,8 @@ enum ezprof_path {
 #define EZPROF_SPAN_RING_BYTES (4u << 20)
 
 struct ezprof_bpf_options {
-	uint32_t endpoints_found; /* room is made for twice as many, at least 64 */
+	/* room is made for twice as many, at least 64, at most 1 GiB of maps */
+	uint32_t endpoints_found;
 	/* Endpoints share room by 16 of a process and file: sum of ceil(endpoints / 16), at least 1
 	   for each that is attached to. Half as many again are made. */
 	uint32_t groups_found;

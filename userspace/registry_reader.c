@@ -12,17 +12,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* Copies of a busy entry that are tried before it counts as unstable; about 1.5 us each. */
+/*
+ * Copies of a busy entry that are tried before it counts as unstable, and of all of them together
+ * until the next reading; about 1.5 us each.
+ */
 #define TRIES 64
+#define TRIES_MAX 65536u
 #define LEASE_TRIES 4
 /*
  * What one reading may read, and what the strings that are kept may take: in a document they are up
  * to six times as long, and it has to stay below EZ_PROFILE_BYTES_MAX.
  */
 #define WORK_BYTES_MAX (64u << 20)
-#define NAMES_BYTES_MAX (2u << 20)
+#define NAMES_BYTES_MAX (1u << 20)
 #define ENTRY_BYTES_MAX 4096u
 
 struct names {
@@ -44,34 +47,13 @@ struct ezprof_registry_reader {
 	size_t names_room;
 	size_t names_bytes;
 	struct ezprof_closed_blocks closed;
+	uint32_t tries;	    /* since this reading began */
 	size_t work_bytes;  /* read so far in this reading */
 	size_t lease_bytes; /* and for leases that were looked at again since */
 	uint64_t now_ns;
 };
 
 static char no_text[] = "";
-
-int ezprof_memory_read_fd(void *context, uint64_t address, void *to, size_t n)
-{
-	int fd = *(const int *)context;
-
-	if (address > INT64_MAX)
-		return -EFAULT;
-	while (n > 0) {
-		ssize_t got = pread(fd, to, n, (off_t)address);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return errno == EIO ? -EFAULT : -errno;
-		if (got == 0) /* the address space is gone: exit or exec */
-			return -ESRCH;
-		to = (char *)to + got;
-		address += (uint64_t)got;
-		n -= (size_t)got;
-	}
-	return 0;
-}
 
 static int read_memory(struct ezprof_registry_reader *r, uint64_t address, void *to, size_t n)
 {
@@ -185,6 +167,8 @@ static int read_entry(struct ezprof_registry_reader *r, uint32_t index, struct e
 	err = read_memory(r, address, &copies[0], sizeof(copies[0]));
 	*ret_stable = false;
 	for (i = 1; !err && i <= TRIES && !*ret_stable; i++) {
+		if (i > 1 && r->tries++ >= TRIES_MAX)
+			break;
 		struct ez_entry *now = &copies[i & 1], *before = &copies[!(i & 1)];
 
 		err = read_memory(r, address, now, sizeof(*now));
@@ -322,8 +306,9 @@ static int add_endpoint(struct ezprof_registry_reader *r, uint32_t index, const 
 		ezprof_closed_blocks_note(&r->closed, index, host_ns(r, e->closed_ns));
 	if (e->state != EZ_ENTRY_OPEN)
 		return 0;
-	if (!e->generation || e->kind < EZ_KIND_PUBLISHER || e->kind > EZ_KIND_TASK ||
-	    e->index != index || e->num_buffers > EZ_REGISTRY_BUFFERS_MAX) {
+	if (r->endpoints.count >= EZPROF_ENDPOINTS_READ_MAX || !e->generation ||
+	    e->kind < EZ_KIND_PUBLISHER || e->kind > EZ_KIND_TASK || e->index != index ||
+	    e->num_buffers > EZ_REGISTRY_BUFFERS_MAX) {
 		r->endpoints.left_out++;
 		return 0;
 	}
@@ -428,6 +413,7 @@ int ezprof_registry_read(struct ezprof_registry_reader *r, uint64_t now_ns,
 
 	r->work_bytes = 0;
 	r->lease_bytes = 0;
+	r->tries = 0;
 	r->now_ns = now_ns;
 	r->endpoints.count = 0;
 	r->endpoints.left_out = 0;

@@ -14,17 +14,12 @@
 #include <sys/types.h>
 
 #include "closed_blocks.h"
+#include "foreign_memory.h"
 #include "registry_layout.h"
 #include "uuid.h"
 
-/* Foreign memory. read: all n bytes or a negative errno; -ESRCH when the process is gone. */
-struct ezprof_memory {
-	int (*read)(void *context, uint64_t address, void *to, size_t n);
-	void *context;
-};
-
-/* ezprof_memory.read over a descriptor of /proc/PID/mem; the context is the address of the fd. */
-int ezprof_memory_read_fd(void *context, uint64_t address, void *to, size_t n);
+/* Open endpoints of one registry beyond this are left out: a document has to be made in time. */
+#define EZPROF_ENDPOINTS_READ_MAX 4096u
 
 /* What an endpoint has counted, read in one moment. Times: host's CLOCK_MONOTONIC, ns; 0 = none. */
 struct ezprof_totals {
@@ -68,7 +63,7 @@ struct ezprof_endpoints {
 	size_t count;
 	uint64_t threads;  /* address of its table of threads; 0: none; hostile */
 	uint32_t dropped;  /* endpoints for which the process had no room */
-	uint32_t left_out; /* endpoints that could not be read, or were over the budget */
+	uint32_t left_out; /* endpoints that could not be read, or were over a budget */
 	const struct ezprof_closed_blocks *closed;   /* of the newest reading */
 	char graph_address[EZ_REGISTRY_ADDRESS_MAX]; /* "" = none; printable ASCII, not judged
 							further */

@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #define HOST_BYTES 256
+/* In one document, which has to be made in time. A process has EZPROF_ENDPOINTS_READ_MAX at most.
+ */
+#define ROWS_MAX (2 * EZPROF_ENDPOINTS_READ_MAX)
 /* A number that no registry of a living process has: those count from 0. */
 #define KEPT_REGISTRY(pid, i) (0x80000000u | (uint32_t)(pid) << 9 | ((uint32_t)(i)&0x1ff))
 
@@ -95,7 +98,8 @@ static void judge_object(struct ezprof_snapshot *s, const struct ezprof_row_make
 		add_fault(s, maker->target, EZPROF_REASON_UNREADABLE, strerror(-object->read_err));
 	} else if (!object->read_err && object->endpoints &&
 		   (object->endpoints->left_out || object->endpoints->dropped)) {
-		snprintf(detail, sizeof(detail), "%u endpoints could not be read, %u had no room",
+		snprintf(detail, sizeof(detail),
+			 "%u endpoints could not be read or are too many, %u had no room",
 			 object->endpoints->left_out, object->endpoints->dropped);
 		add_fault(s, maker->target, EZPROF_REASON_UNREADABLE, detail);
 	}
@@ -117,14 +121,15 @@ static void judge_probes(struct ezprof_snapshot *s, const struct ezprof_target *
 static void judge_missing(struct ezprof_snapshot *s, const struct ezprof_row_maker *maker,
 			  size_t missing, int err)
 {
+	const char *why = err == -ESRCH	  ? "it ended while it was read"
+			  : err == -E2BIG ? "the document is full"
+					  : "could not be read again";
 	char detail[120];
 
 	if (!missing)
 		return;
-	snprintf(detail, sizeof(detail),
-		 err == -ESRCH ? "it ended while it was read: %zu %s"
-			       : "could not be read again: %zu %s",
-		 missing, missing == 1 ? "endpoint is missing" : "endpoints are missing");
+	snprintf(detail, sizeof(detail), "%s: %zu %s", why, missing,
+		 missing == 1 ? "endpoint is missing" : "endpoints are missing");
 	add_fault(s, maker->target, err == -ESRCH ? EZPROF_REASON_DIED : EZPROF_REASON_UNREADABLE,
 		  detail);
 }
@@ -143,7 +148,9 @@ static int add_object(struct ezprof_snapshot *s, const struct ezprof_row_maker *
 		struct ezprof_row *row = &s->profile.rows[s->profile.row_count];
 
 		ezprof_row_start(maker, &found->list[i], row);
-		if (s->measurement->buckets)
+		if (s->profile.row_count >= ROWS_MAX)
+			err = -E2BIG;
+		else if (s->measurement->buckets)
 			err = ezprof_window_rows_add(s->window_rows, maker, row,
 						     s->profile.row_count);
 		else

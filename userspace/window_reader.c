@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define BATCH 1024u
-#define PAGE_TRIES 2
 #define TOTALS_TRIES 100
 /* What the process's clock may be off ours. */
 #define CLOCK_SLACK_NS 1000000u
@@ -328,24 +327,4 @@ bool ezprof_buckets_valid(const struct ezprof_buckets *b, const struct ezprof_bu
 			return false;
 	}
 	return true;
-}
-
-int ezprof_page_read(const struct ezprof_memory *memory, uint64_t address,
-		     struct ezprof_page *ret_page)
-{
-	struct ezprof_page page = {.at_rest = !address};
-	uint64_t seq;
-	int err = 0;
-
-	for (int i = 0; i < PAGE_TRIES && !page.at_rest && !err; i++) {
-		err = memory->read(memory->context, address, &page.bucket,
-				   sizeof(page.bucket) + sizeof(page.covered));
-		if (!err)
-			err = memory->read(memory->context, address, &seq, sizeof(seq));
-		page.at_rest = !err && !(seq & 1) && seq == page.bucket.seq;
-		page.id = page.bucket.id;
-	}
-	if (!err)
-		*ret_page = page;
-	return err;
 }

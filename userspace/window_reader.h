@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the window path's maps, and an endpoint's page out of its process. Works without any
- * privilege once maps and memory are open. One thread at a time.
+ * Reads the window path's maps. Works without any privilege once they are open. One thread at a
+ * time.
  *
  * A snapshot reads all pages first and calls ezprof_buckets_begin() then: a bucket that was closed
  * in between is in the maps, and takes the place of the page's copy. The other order would miss it.
@@ -16,7 +16,7 @@
 
 #include "bucket_shared.h"
 #include "loader.h"
-#include "registry_reader.h"
+#include "page_reader.h"
 #include "window_fold.h"
 
 struct ezprof_buckets;
@@ -61,23 +61,5 @@ int ezprof_buckets_read(struct ezprof_buckets *buckets, pid_t tgid, uint32_t fil
 /* Whether what a list points to is still what it was: to be asked after it was used. */
 bool ezprof_buckets_valid(const struct ezprof_buckets *buckets,
 			  const struct ezprof_bucket_list *list);
-
-struct ezprof_page {
-	bool at_rest; /* bucket is whole, and all that its process did before is in it */
-	uint64_t id;  /* where it isn't: what it held when last looked at */
-	struct ez_bucket bucket;
-	struct ez_covered covered; /* only of a process whose registry names a table of threads */
-};
-_Static_assert(offsetof(struct ezprof_page, covered) - offsetof(struct ezprof_page, bucket) ==
-		       EZ_COVERED_OFFSET,
-	       "read in one go");
-
-/*
- * Reads the page at `address` (ez_entry.page; 0: an endpoint without one, which is at rest and
- * empty) by one or two tries. Errors: those of the memory: a page that can't be read is no page at
- * rest.
- */
-int ezprof_page_read(const struct ezprof_memory *memory, uint64_t address,
-		     struct ezprof_page *ret_page);
 
 #endif

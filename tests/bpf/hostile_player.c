@@ -2,7 +2,8 @@
 /*
  * A process whose registry lies: hostile_player SEED. It opens endpoints properly, prints "ok", and
  * from then on overwrites words of header and entries with what hurts a reader most, while it fires
- * probes with arguments that nobody promised. Runs until it is killed.
+ * probes with arguments that nobody promised. hostile_player SEED COUNT: so many endpoints, none of
+ * which is ever at rest. Runs until it is killed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -132,12 +133,41 @@ static int set_up(void)
 	return 0;
 }
 
+/* As many as there is room for, with the longest names; their sequences never stand still. */
+static int crowd(size_t count)
+{
+	static struct ez_entry *all[EZ_REGISTRY_ENTRIES_MAX];
+	static char name[EZ_REGISTRY_STRING_MAX / 8];
+	const struct ez_endpoint_spec spec = {.kind = EZ_KIND_PUBLISHER,
+					      .num_buffers = 8,
+					      .topic = name,
+					      .handle = name,
+					      .task = name};
+	size_t i;
+
+	memset(name, '\1', sizeof(name) - 1);
+	for (i = 0; i < count && i < EZ_REGISTRY_ENTRIES_MAX; i++) {
+		if (ez_registry_open(&spec, &all[i]))
+			return 1;
+	}
+	printf("ok\n");
+	fflush(stdout);
+	for (;;) {
+		for (size_t e = 0; e < i; e++) {
+			all[e]->seq += 1;
+			all[e]->leases += 1;
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
 	pthread_t thread;
 
 	state = (argc > 1 ? strtoull(argv[1], NULL, 10) : 1) * 0x9e3779b97f4a7c15u + 1;
+	if (argc > 2)
+		return crowd(strtoull(argv[2], NULL, 10));
 	if (set_up() || pthread_create(&thread, NULL, fire, (void *)(uintptr_t)state))
 		return 1;
 	printf("ok\n");

@@ -4,6 +4,7 @@
 import os
 import signal
 import subprocess
+import threading
 import time
 
 from agent import TEST_BIN, Agent, Player, command
@@ -17,8 +18,8 @@ ASAN = {"ASAN_OPTIONS": "quarantine_size_mb=4"}
 
 
 class Hostile:
-    def __init__(self, seed):
-        self.process = subprocess.Popen([os.path.join(TEST_BIN, "hostile_player"), str(seed)],
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([os.path.join(TEST_BIN, "hostile_player"), *map(str, arguments)],
                                         stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
         assert self.process.stdout.readline() == "ok\n"
@@ -66,8 +67,52 @@ def survives(seed, *options):
           f"{max(sizes)} KiB")
 
 
+def crowd():
+    """As many endpoints as a registry holds, none of them ever at rest, all with endless names: the
+    answer still comes in time, says what it leaves out, and is right about everybody else."""
+    with Hostile(1, 16384) as hostile, Player() as player:
+        player.do("open", PUBLISHER, 8)
+        with Agent(hostile.pid, player.pid, env=ASAN) as agent:
+            player.do("publish", 0, 101, 3)
+            slowest = 0.0
+            for _ in range(3):
+                began = time.monotonic()
+                document = agent.ask(0.5)
+                slowest = max(slowest, time.monotonic() - began)
+                [error] = document["errors"]
+                assert error["pid"] == hostile.pid and "too many" in error["detail"], error
+                rows = [p for p in document["publishers"] if p["pid"] == hostile.pid]
+                assert len(rows) == 4096, len(rows)
+                [row] = [p for p in document["publishers"] if p["pid"] == player.pid]
+                assert row["measured"]["messages"] == 101 and row["lost"] == 0, row
+            mib = document["agents"][0]["cost"]["map_bytes"] >> 20
+            assert mib <= 1024, mib
+            assert slowest < 10, slowest
+            print(f"16,384 endpoints: the slowest answer {slowest:.2f} s, {mib} MiB of maps")
+
+
+def dies_while_read(seconds):
+    """Each of its endpoints is a row, or the process is named in errors."""
+    endpoints = 1500
+    with Hostile(1, endpoints) as hostile, Player() as player:
+        player.do("open", PUBLISHER, 8)
+        with Agent(hostile.pid, player.pid, "--probes", "boundary", env=ASAN) as agent:
+            timer = threading.Timer(seconds, hostile.process.kill)
+            timer.start()
+            document = agent.ask(16)
+            timer.join()
+            rows = sum(p["pid"] == hostile.pid for p in document["publishers"])
+            reasons = {e["reason"] for e in document["errors"] if e["pid"] == hostile.pid}
+            assert rows == endpoints or reasons & {"died", "unreadable"}, (rows, reasons)
+            assert any(p["pid"] == player.pid for p in document["publishers"])
+            print(f"killed after {seconds:.2f} s: {rows} rows, {sorted(reasons)}")
+
+
 def main():
     require("bpf")
+    crowd()
+    for tenth in range(6):
+        dies_while_read(tenth * 0.02)
     for seed in range(1, SEEDS + 1):
         survives(seed, *(["--children"] if seed % 2 else []))
     with Hostile(99) as hostile:
