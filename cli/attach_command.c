@@ -36,7 +36,7 @@ static const struct argp_option option_table[] = {
 	{"address", 'a', "HOST:PORT", 0,
 	 "graph server to register with; default: the one that the processes use", 0},
 	{"max-endpoints", KEY_MAX_ENDPOINTS, "N", 0,
-	 "room for so many endpoints; default: twice those found, at least 64", 0},
+	 "room for so many endpoints; default: twice those found, at least 64, at most 1 GiB", 0},
 	{"link", KEY_LINK, "WAY", 0,
 	 "uprobe_multi, which is the default where the kernel has it, or perf_event", 0},
 	{"probes", KEY_PROBES, "WAY", 0, "how to measure: window (the default), boundary or both",
