@@ -52,7 +52,7 @@ static void own_pace(struct ezprof_why_context *c, size_t publisher)
 	struct ez_buffer text;
 
 	if (rate <= 0 || ezprof_blocked_share(p) >= EZPROF_BLOCKED_SHARE_MIN ||
-	    !is_source(c->model, publisher))
+	    ezprof_why_is_waiting(c->findings, publisher) || !is_source(c->model, publisher))
 		return;
 	finding = ezprof_finding_add(c->findings, EZPROF_FINDING_OWN_PACE, publisher, 10.0);
 	if (!finding)

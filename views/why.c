@@ -25,6 +25,7 @@ int ezprof_why(const struct ezprof_model *model, const struct ezprof_model *befo
 	*ret_findings = (struct ezprof_findings){0};
 	ezprof_why_blocked(&c);
 	ezprof_why_late(&c);
+	ezprof_why_loops(&c);
 	ezprof_why_streams(&c);
 	ezprof_why_trust(&c);
 	ezprof_why_advice(&c);

@@ -26,6 +26,8 @@ void ezprof_why_root(struct ezprof_why_context *c, size_t subscriber, const size
 		     size_t n_publishers);
 /* Subscribers whose messages wait although no publisher is blocked (late.c). */
 void ezprof_why_late(struct ezprof_why_context *c);
+/* Tasks that hold their event loop most of the time (loop.c). */
+void ezprof_why_loops(struct ezprof_why_context *c);
 /* Leases that stay, drops, gaps in a stream (stream.c). */
 void ezprof_why_streams(struct ezprof_why_context *c);
 /* Advice: what could be cheaper (advice.c). */

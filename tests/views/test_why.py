@@ -126,6 +126,21 @@ class Blame(unittest.TestCase):
         self.assertIn("NEW:go", why(made, before=before)[0]["sentence"])
         self.assertEqual(old["hold_ms"], 90000.0)
 
+    def test_held_loop_slows_a_publisher(self):
+        made = Made()
+        a = made.publisher("A", 2, 15.0, task="SRC:go")
+        made.subscriber(a, "S/IN", 2, 0.2, 0.1, topic="S/IN", task="S:work", mode="local")
+        hog = made.task("HOG:spin", 2, 30, hold=1800.0, hold_max=61.0)
+        made.task("SRC:go", 2, 30, hold=1.0)
+        before = copy.deepcopy(made.document)
+        made.document["time_ns"] += 10**9
+        self.assertNotIn("loop_held", kinds(why(made, before=before)), "it did yesterday")
+        hog["hold_ms"] += 900.0
+        [top, *rest] = why(made, before=before)
+        self.assertEqual((top["kind"], top["waiting"][0]["topic"]), ("loop_held", "A"))
+        self.assertIn("holds its event loop 90 % of the time, up to 61 ms", top["sentence"])
+        self.assertNotIn("own_pace", kinds(rest))
+
     def test_connection(self):
         made = Made()
         a = made.publisher("A", 1, 20.0, 0.5, in_flight=3, byte_rate_per_s=80e6)
