@@ -8,6 +8,7 @@
 #include "graph_print.h"
 #include "option_value.h"
 #include "output.h"
+#include "server_error.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -105,9 +106,6 @@ int ezprof_graph_main(int argc, char **argv)
 		return status;
 	}
 	fprintf(stderr, "%s: %s: %s\n", PROGRAM, choice.text,
-		err == -EPROTO	    ? "something answers there, but it is no graph server"
-		: err == -ETIMEDOUT ? "no graph server answers there"
-		: err == -EBADMSG   ? "its answer is no graph"
-				    : strerror(-err));
+		err == -EBADMSG ? "its answer is no graph" : ezprof_server_error(err));
 	return EZPROF_EXIT_FAILURE;
 }

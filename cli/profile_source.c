@@ -15,6 +15,7 @@
 #include "graph_address.h"
 #include "graph_choice.h"
 #include "hello.h"
+#include "server_error.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,23 +71,8 @@ static int ask_agents(const struct source *source, uint64_t window_ms, char **re
 
 static int complain(const struct source *source, int err)
 {
-	const char *what;
-
-	switch (err) {
-	case -EPROTO:
-		what = "something answers there, but it is no graph server";
-		break;
-	case -ETIMEDOUT:
-		what = "no graph server answers there";
-		break;
-	case -ENODATA:
-	case -ECONNRESET:
-		what = "it closed the connection without an answer";
-		break;
-	default:
-		what = strerror(-err);
-	}
-	fprintf(stderr, "%s: %s: %s%s\n", source->program, source->choice.text, what,
+	fprintf(stderr, "%s: %s: %s%s\n", source->program, source->choice.text,
+		ezprof_server_error(err),
 		source->choice.is_default ? " (no other graph server or agent was found)" : "");
 	return EZPROF_EXIT_FAILURE;
 }
@@ -126,14 +112,18 @@ static bool is_empty(const char *text)
 	return !verdict.endpoints && !verdict.errors;
 }
 
-static int ask_server(const struct source *source, double window_s, char **ret_text)
+static int ask_server(const struct source *source, double window_s, uint64_t deadline_ns,
+		      char **ret_text)
 {
 	uint64_t window_ms = (uint64_t)(window_s * 1000.0 + 0.5);
 	char *text, *told;
 	size_t n;
-	int err = ez_client_profile(&source->choice.address, "ezprof", window_ms,
-				    ez_clock_deadline_ns(ANSWER_MS), &text, &n);
+	/* A document may take its time, a greeting doesn't: who hangs is found out soon. */
+	int err = ez_client_ping(&source->choice.address, deadline_ns, NULL);
 
+	if (!err)
+		err = ez_client_profile(&source->choice.address, "ezprof", window_ms,
+					ez_clock_deadline_ns(ANSWER_MS), &text, &n);
 	if (err)
 		return err;
 	/* Nobody whom we measure: its Python clients may tell all the same. */
@@ -158,6 +148,19 @@ static void add_graph(const struct source *source, char **text)
 	ez_dag_free(dag);
 }
 
+/* It is ours and doesn't answer: what agents tell is better than nothing, and partial. */
+static int do_without_server(const struct source *source, int err, double window_s, char **ret_text)
+{
+	static const char detail[] = "the graph server did not answer; its agents were asked";
+
+	if (ask_agents(source, (uint64_t)(window_s * 1000.0 + 0.5), ret_text))
+		return complain(source, err);
+	fprintf(stderr, "%s: %s: %s; this is what agents tell\n", source->program,
+		source->choice.text, ezprof_server_error(err));
+	ezprof_document_add_error(ret_text, "server", "timeout", detail);
+	return EZPROF_EXIT_OK;
+}
+
 static int fetch(const struct source *source, double window_s, uint64_t deadline_ns,
 		 char **ret_text)
 {
@@ -166,8 +169,8 @@ static int fetch(const struct source *source, double window_s, uint64_t deadline
 	if (source->choice.have_address)
 		ours = ez_hello_is_ours(&source->choice.address, "ezprof", NULL, 0, deadline_ns);
 	if (ours > 0) {
-		err = ask_server(source, window_s, ret_text);
-		return err ? complain(source, err) : EZPROF_EXIT_OK;
+		err = ask_server(source, window_s, deadline_ns, ret_text);
+		return err ? do_without_server(source, err, window_s, ret_text) : EZPROF_EXIT_OK;
 	}
 	err = ask_agents(source, (uint64_t)(window_s * 1000.0 + 0.5), ret_text);
 	if (!err) {

@@ -7,6 +7,7 @@
 #include "graph_choice.h"
 #include "option_value.h"
 #include "output.h"
+#include "server_error.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -113,9 +114,6 @@ int ezprof_shutdown_main(int argc, char **argv)
 	ezprof_graph_choice_free(&choice);
 	if (!err)
 		return EZPROF_EXIT_OK;
-	fprintf(stderr, "%s: %s: %s\n", SHUTDOWN, choice.text,
-		err == -EPROTO	    ? "something answers there, but it is no graph server"
-		: err == -ETIMEDOUT ? "no graph server answers there"
-				    : strerror(-err));
+	fprintf(stderr, "%s: %s: %s\n", SHUTDOWN, choice.text, ezprof_server_error(err));
 	return EZPROF_EXIT_FAILURE;
 }

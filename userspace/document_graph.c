@@ -21,11 +21,23 @@ static struct json_object *successors(const struct ez_dag *dag, const struct ez_
 	return list;
 }
 
+/* The document as text, and its end. */
+static int replace(char **text, struct json_object *document)
+{
+	char *line = strdup(json_object_to_json_string_ext(document, JSON_C_TO_STRING_PLAIN));
+
+	json_object_put(document);
+	if (!line)
+		return -ENOMEM;
+	free(*text);
+	*text = line;
+	return 0;
+}
+
 int ezprof_document_add_graph(char **text, const struct ez_dag *dag)
 {
 	struct json_object *document = json_tokener_parse(*text);
 	struct json_object *graph = json_object_new_object();
-	char *line = NULL;
 	size_t i;
 
 	if (!json_object_is_type(document, json_type_object) || !graph) {
@@ -38,11 +50,28 @@ int ezprof_document_add_graph(char **text, const struct ez_dag *dag)
 				       successors(dag, &dag->topics[i]));
 	json_object_object_add(document, "graph", graph);
 	json_object_object_add(document, "graph_source", json_object_new_string("dag"));
-	line = strdup(json_object_to_json_string_ext(document, JSON_C_TO_STRING_PLAIN));
-	json_object_put(document);
-	if (!line)
-		return -ENOMEM;
-	free(*text);
-	*text = line;
-	return 0;
+	return replace(text, document);
+}
+
+int ezprof_document_add_error(char **text, const char *who, const char *reason, const char *detail)
+{
+	struct json_object *document = json_tokener_parse(*text);
+	struct json_object *error = json_object_new_object();
+	struct json_object *errors;
+
+	if (!json_object_object_get_ex(document, "errors", &errors) ||
+	    !json_object_is_type(errors, json_type_array) || !error) {
+		json_object_put(document);
+		json_object_put(error);
+		return error ? -EPROTO : -ENOMEM;
+	}
+	json_object_object_add(error, "who", json_object_new_string(who));
+	json_object_object_add(error, "id", NULL);
+	json_object_object_add(error, "topic", NULL);
+	json_object_object_add(error, "pid", NULL);
+	json_object_object_add(error, "host", NULL);
+	json_object_object_add(error, "reason", json_object_new_string(reason));
+	json_object_object_add(error, "detail", json_object_new_string(detail));
+	json_object_array_add(errors, error);
+	return replace(text, document);
 }

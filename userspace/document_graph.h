@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The graph of topics in a PROFILE document, where a graph server that knows no PROFILE tells it.
+/*
+ * What a PROFILE document lacks where its graph server knows no PROFILE, or is silent: the graph of
+ * topics, and a word on the server.
  */
 #ifndef EZPROF_DOCUMENT_GRAPH_H
 #define EZPROF_DOCUMENT_GRAPH_H
@@ -11,5 +13,8 @@ struct ez_dag;
  * by the caller, is replaced on success. -EPROTO: it is no document; -ENOMEM. Pure; any thread.
  */
 int ezprof_document_add_graph(char **text, const struct ez_dag *dag);
+
+/* Adds an entry to errors[] that is about nobody's process; otherwise the same. */
+int ezprof_document_add_error(char **text, const char *who, const char *reason, const char *detail);
 
 #endif

@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 
-from agent import Agent, Player, command, profile, publisher, subscribers, wait_until
+from agent import Agent, Player, checked, command, profile, publisher, subscribers, wait_until
 from graph import Graph
 from require import require
 
@@ -40,6 +40,39 @@ def through_agents():
             assert {p["topic"] for p in profile(other.address)["publishers"]} == {"ALIEN"}
         greetings = graph.server.stderr()
         assert "e0" not in greetings and "HELLO" not in greetings, greetings
+
+
+def server_hangs():
+    """It is known as ours and says nothing: agents tell, within seconds, and the document says so."""
+    with Graph() as graph:
+        source = graph.node("source", "T", "--count", 5)
+        Graph.sent(source)
+        with Agent(source.pid):
+            graph.server.process.send_signal(signal.SIGSTOP)
+            try:
+                result = command("ezprof", "profile", "--address", graph.address)
+            finally:
+                graph.server.process.send_signal(signal.SIGCONT)
+            assert result.returncode == 5 and "no graph server answers there" in result.stderr, result
+            document = checked(result.stdout)
+            assert publisher(document, "T")["messages"]["total"] == 5
+            [error] = document["errors"]
+            assert (error["who"], error["reason"]) == ("server", "timeout"), error
+            document = profile(graph.address)
+            assert document["tool"] == "ezprof-graphserver" and not document["errors"]
+
+
+def server_is_not_there():
+    """One line that says what was tried and what came of it, from every command."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))  # and doesn't listen
+        address = "127.0.0.1:%d" % sock.getsockname()[1]
+        for name in ("profile", "graph", "shutdown"):
+            for where, what in ((address, "nobody listens there"), ("nosuchhost.invalid:1", "no such host")):
+                result = command("ezprof", name, "--address", where)
+                assert result.returncode == 1 and result.stdout == "", result
+                [line] = result.stderr.splitlines()
+                assert where in line and what in line, line
 
 
 def server_comes_back():
@@ -89,7 +122,7 @@ def address_given():
 
 def main():
     require("bpf")
-    for story in (through_agents, server_comes_back, address_given):
+    for story in (through_agents, server_hangs, server_is_not_there, server_comes_back, address_given):
         story()
         print(f"{story.__name__}: ok", flush=True)
 

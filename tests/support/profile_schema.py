@@ -92,7 +92,7 @@ VALUES = {
     "transport": {"unknown", "local", "shm", "tcp"},
     "source": {"bpf", "process", "ezmsg"},
     "state": {"attached", "exited"},
-    "who": {"publisher", "channel", "agent", "process"},
+    "who": {"publisher", "channel", "agent", "process", "server"},
     "reason": {"timeout", "died", "bad_json", "bad_answer", "late", "unreadable", "hostile",
                "incomplete"},
     "probes": {"window", "boundary", "both"},
