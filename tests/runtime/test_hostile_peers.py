@@ -2,9 +2,11 @@
 """Publishers and channels that break the rules, or speak another release's dialect, against the runtime."""
 import json
 import os
+import random
 import secrets
 import socket
 import sys
+import threading
 import time
 import traceback
 
@@ -130,6 +132,43 @@ def truncated_segments(server, peer):
         tcp(good_link, 0)
         peer.tell("recv 1", "got 1 37 tcp")
         expect_ack(good_link, 0)
+
+
+def scribble(name, end):
+    """Over headers, lengths and pickles of all slots, while somebody reads them."""
+    chance = random.Random(7)
+    stride = 1024 + 16 * NUM_BUFFERS
+    while not end.is_set():
+        data = chance.choice([u64(chance.randrange(64)), u64((1 << 64) - 1), chance.randbytes(2), b"\x80\5", b"."])
+        with open("/dev/shm/" + name, "r+b") as file:
+            file.seek(chance.randrange(NUM_BUFFERS) * stride + 16 + chance.randrange(120))
+            file.write(data)
+
+
+def scribbled_on(server, peer):
+    """What is checked and what is used then may differ: a message is whole, or lost, or odd, and that is all."""
+    end = threading.Event()
+    read = {"shm": 0, "tcp": 0}
+    with FakePublisher(server) as publisher:
+        name = publisher.make_segment(server)
+        link, _ = subscribe_to(server, peer, publisher, names=("T", name))
+        scribbler = threading.Thread(target=scribble, args=(name, end))
+        scribbler.start()
+        try:
+            for number in range(400):
+                write_slot(name, number, marshalled(number, bytes(90)))
+                link.send(TX_SHM, u64(number), string(name))
+                tcp(link, number)
+                for via in (peer.tell("recv 1", "got 1").split()[-1] for _ in range(2)):
+                    read[via] += 1
+                    if via == "tcp":
+                        break
+                expect_ack(link, number)
+                expect_ack(link, number)
+        finally:
+            end.set()
+            scribbler.join()
+    assert read["tcp"] == 400 and read["shm"] > 20, read
 
 
 def truncated_at_once(server, peer):
@@ -386,9 +425,11 @@ def count_only(server, peer):
 
 
 CASES = ((broken_frames, {}), (stale_and_unknown_segments, {}), (odd_segments, {}),
-         (truncated_segments, {}), (truncated_at_once, {}), (own_segment_truncated, {}), (foreign_acknowledgements, {}),
+         (truncated_segments, {}), (truncated_at_once, {}), (scribbled_on, {}), (own_segment_truncated, {}),
+         (foreign_acknowledgements, {}),
          (handshakes, {}),
-         (unreachable, {}), (old_handshake, {}), (repeated_ids, {}), (wild_ids, {}), (byte_by_byte, {}), (odd_channels, {}),
+         (unreachable, {}), (old_handshake, {}), (repeated_ids, {}), (wild_ids, {}), (byte_by_byte, {}),
+         (odd_channels, {}),
          (odd_acknowledgements, {}), (attach_failed, {}), (same_pid, {}), (slow_reader, {}),
          (count_only, {"EZ_COUNT_ONLY": "1"}), (old_channel, {"EZ_HANDSHAKE": "pr206"}),
          (lost_lease, {"EZ_LEASE_TIMEOUT_MS": "150"}))
