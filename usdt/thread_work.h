@@ -78,9 +78,11 @@ static inline void ez_work_begin(const struct ez_entry *e, struct ez_bucket_page
 	if (__builtin_expect(ez_work_endpoint(w) && now - w->since_ns < EZ_WORK_STALE_NS, 0))
 		return;
 	ez_work_say(w, endpoint, now);
+	/* Else there is one put aside, of another message: what it had goes on with this one. */
+	if (page->worker != w)
+		page->covered.kept_ns = 0;
 	page->worker = w;
 	page->covered.since_ns = now;
-	page->covered.kept_ns = 0;
 }
 
 /*

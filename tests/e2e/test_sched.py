@@ -49,9 +49,18 @@ def near(part, whole, share=1.0):
 
 
 def sched_of(document, handle):
-    found = subscribers(document)[handle]
-    assert found["processing"]["samples"] > 10, found
-    return found["processing"]["sched"], found["processing"]["samples"]
+    found = subscribers(document)[handle]["processing"]
+    return found["sched"], found["samples"]
+
+
+def busy(agent, window, *handles):
+    """A document in which these did something: a machine may be so busy that it takes its time."""
+    def look():
+        document = agent.ask(window)
+        enough = all(sched_of(document, handle)[1] >= 3 for handle in handles)
+        return document if enough else None
+    time.sleep(window + 0.5)
+    return wait_until(look, 60, f"{handles} are at work")
 
 
 def burns_sleeps_competes():
@@ -63,9 +72,8 @@ def burns_sleeps_competes():
                  graph.node("sink", "T", "--work-ms", WORK_MS, "--spin", "--handle", "competes",
                             "--pin-cpu", cpu, "--leaky"),
                  graph.node("source", "T", "--rate", 20, "--wait-channels", 3)]
-        with Agent(*(node.pid for node in nodes), "--sched") as agent, burners(4, cpu):
-            time.sleep(4)
-            document = agent.ask(3.0)
+        with Agent(*(node.pid for node in nodes), "--sched") as agent, burners(3, cpu):
+            document = busy(agent, 3.0, "burns", "sleeps", "competes")
             burns, n = sched_of(document, "burns")
             assert near(burns["on_cpu_ms"], n * WORK_MS), (n, burns)
             assert burns["blocked_ms"] < 0.1 * burns["time_ms"], burns
@@ -100,7 +108,9 @@ def blocked_by_a_slow_one():
                 sched = blocked["sched"]
                 assert near(sched["time_ms"], blocked["time_ms"]), blocked
                 assert sched["time_ms"] > 1000 and sched["other_ms"] < 100, blocked
-                assert sched["blocked_ms"] > (1 - SLACK) * sched["time_ms"], blocked
+                # Woken, it may have to wait for a CPU on a busy machine.
+                assert sched["on_cpu_ms"] < 0.2 * sched["time_ms"], blocked
+                assert sched["blocked_ms"] > 0.3 * sched["time_ms"], blocked
 
 
 def in_progress():
@@ -139,8 +149,7 @@ def others_are_not_looked_at():
             child = int(children.read().split()[0])
         before = set(maps_named("sched_threads"))
         with Agent(child, graph.programs[2].pid, "--sched") as agent:
-            time.sleep(3)
-            document = agent.ask(2.0)
+            document = busy(agent, 2.0, "attached", "inside")
             assert set(subscribers(document)) == {"attached", "inside"}, subscribers(document)
             for handle in ("attached", "inside"):
                 sched, n = sched_of(document, handle)
