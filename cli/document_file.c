@@ -85,6 +85,27 @@ int ezprof_document_file_read(const char *program, const char *path,
 	return err ? explain(program, path, err) : EZPROF_EXIT_OK;
 }
 
+int ezprof_document_samples(const char *program, const char *what, const char *text,
+			    struct ezprof_samples *samples)
+{
+	int err = ezprof_samples_read(samples, text, strlen(text));
+
+	return err ? explain(program, what, err) : EZPROF_EXIT_OK;
+}
+
+int ezprof_document_file_samples(const char *program, const char *path,
+				 struct ezprof_samples *samples)
+{
+	char *text;
+	int status = ezprof_document_file_text(program, path, &text);
+
+	if (status)
+		return status;
+	status = ezprof_document_samples(program, path, text, samples);
+	free(text);
+	return status;
+}
+
 int ezprof_document_model(const char *program, const char *text, struct ezprof_model **ret_model)
 {
 	int err = ezprof_model_read(text, strlen(text), ret_model);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `ezprof`: what a person types. Each command is in a file of its own. */
+#include "check_command.h"
 #include "command_table.h"
 #include "exit_status.h"
 #include "graph_command.h"
@@ -11,9 +12,10 @@
 
 static const struct ezprof_command commands[] = {
 	{"why", "say what holds a graph up, with the numbers", ezprof_why_main},
-	{"profile", "print what a graph has done in the last seconds, as JSON",
-	 ezprof_profile_main},
+	{"profile", "print what a graph has done in the last seconds", ezprof_profile_main},
 	{"graph", "print which topics are connected: text, dot, mermaid, json", ezprof_graph_main},
+	{"check", "judge rules on a graph, for CI: exit 3 when one is broken", ezprof_check_main},
+	{"diff", "compare the documents of two runs", ezprof_diff_main},
 	{"run", "run a Python program with probes in its ezmsg graph", ezprof_run_main},
 	{"serve", "run a graph server", ezprof_serve_main},
 	{"shutdown", "end a graph server", ezprof_shutdown_main},

@@ -277,19 +277,13 @@ static int read_edges(struct ezprof_model *model, struct json_object *document)
 	return err;
 }
 
-int ezprof_model_read(const char *text, size_t n, struct ezprof_model **ret_model)
+static int model_of(struct json_object *document, struct ezprof_model **ret_model)
 {
-	struct json_object *document = ezprof_json_document(text, n);
-	struct ezprof_model *model;
+	struct ezprof_model *model = calloc(1, sizeof(*model));
 	int err;
 
-	if (!document)
-		return -EPROTO;
-	model = calloc(1, sizeof(*model));
-	if (!model) {
-		json_object_put(document);
+	if (!model)
 		return -ENOMEM;
-	}
 	err = read_objects(model, document);
 	if (!err) {
 		find_publishers(model);
@@ -301,11 +295,34 @@ int ezprof_model_read(const char *text, size_t n, struct ezprof_model **ret_mode
 	model->tool = ezprof_json_copy(document, "tool");
 	model->time_ns = whole_at(document, "time_ns");
 	model->time_unix_s = ezprof_as_double(ezprof_json_number(document, "time_unix_s"), 0);
-	json_object_put(document);
 	if (err)
 		ezprof_model_free(model);
 	else
 		*ret_model = model;
+	return err;
+}
+
+int ezprof_model_read(const char *text, size_t n, struct ezprof_model **ret_model)
+{
+	struct json_object *document = ezprof_json_document(text, n);
+	int err = document ? model_of(document, ret_model) : -EPROTO;
+
+	json_object_put(document);
+	return err;
+}
+
+int ezprof_model_next(const char *text, size_t n, size_t *at, struct ezprof_model **ret_model)
+{
+	struct json_object *document;
+	int err;
+
+	while (*at < n && strchr(" \t\r\n", text[*at]))
+		(*at)++;
+	if (*at == n)
+		return -ENODATA;
+	document = ezprof_json_next_document(text, n, at);
+	err = document ? model_of(document, ret_model) : -EPROTO;
+	json_object_put(document);
 	return err;
 }
 

@@ -72,6 +72,13 @@ struct ezprof_model {
 
 /* -EPROTO: it is no PROFILE document; -ENOMEM. ezprof_model_free() it. */
 int ezprof_model_read(const char *text, size_t n, struct ezprof_model **ret_model);
+
+/*
+ * The next one of several documents, one behind the other, from *at on, which moves. -ENODATA:
+ * there is no more.
+ */
+int ezprof_model_next(const char *text, size_t n, size_t *at, struct ezprof_model **ret_model);
+
 void ezprof_model_free(struct ezprof_model *model); /* NULL is fine */
 
 static inline struct ezprof_number ezprof_value(const struct ezprof_object *object,

@@ -102,13 +102,15 @@ char *ezprof_json_copy(struct json_object *object, const char *path)
 	return repaired(json_object_get_string(value), (size_t)json_object_get_string_len(value));
 }
 
-struct json_object *ezprof_json_document(const char *text, size_t n)
+struct json_object *ezprof_json_next_document(const char *text, size_t n, size_t *at)
 {
 	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MAX);
 	struct json_object *document = NULL;
 
-	if (tokener && n <= INT_MAX)
-		document = json_tokener_parse_ex(tokener, text, (int)n);
+	if (tokener && n - *at <= INT_MAX) {
+		document = json_tokener_parse_ex(tokener, text + *at, (int)(n - *at));
+		*at += json_tokener_get_parse_end(tokener);
+	}
 	if (tokener)
 		json_tokener_free(tokener);
 	if (json_object_is_type(ezprof_json_at(document, "publishers"), json_type_array) &&
@@ -116,4 +118,11 @@ struct json_object *ezprof_json_document(const char *text, size_t n)
 		return document;
 	json_object_put(document);
 	return NULL;
+}
+
+struct json_object *ezprof_json_document(const char *text, size_t n)
+{
+	size_t at = 0;
+
+	return ezprof_json_next_document(text, n, &at);
 }

@@ -22,4 +22,7 @@ char *ezprof_json_copy(struct json_object *object, const char *path);
 /* Parses a PROFILE document; NULL = it is none. json_object_put() it. */
 struct json_object *ezprof_json_document(const char *text, size_t n);
 
+/* The same for the one that begins at *at, which moves behind it. */
+struct json_object *ezprof_json_next_document(const char *text, size_t n, size_t *at);
+
 #endif

@@ -121,6 +121,17 @@ def full_disk(address):
             assert "No space left" in ends(program, 1)
 
 
+def checked(address):
+    """Rules on a running graph; without an agent nobody knows how long processing takes."""
+    for rule, status in (("pub.messages_total < 1", 0), ("pub.messages_total > 1", 3),
+                         ("sub.process_p99_ms > 5", 4)):
+        done = subprocess.run([os.path.join(BIN, "ezprof"), "check", "--address", address, "--count",
+                               "2", "--window", "0.2", "--fail-if", rule], text=True, timeout=30,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert done.returncode == status, (rule, done.returncode, done.stdout, done.stderr)
+        assert status == 4 or "in 2 documents" in done.stdout, done.stdout
+
+
 def server_goes(graph):
     program = stream(graph.address)
     next_line(program)
@@ -134,7 +145,7 @@ def main():
         graph.node("sink", "T")
         graph.node("source", "T", "--rate", 100, "--wait-channels", 1)
         for story in (counted, visible_at_once, one_header, signals, interrupted_any_time,
-                      closed_pipe, closed_while_waiting, full_disk):
+                      closed_pipe, closed_while_waiting, full_disk, checked):
             story(graph.address)
             print(f"{story.__name__}: ok", flush=True)
         server_goes(graph)
