@@ -26,7 +26,7 @@
 	X(DAMAGED, "has damaged section headers or notes") \
 	X(ARGUMENTS, "has probes whose arguments can't be read") \
 	X(LONG_NOP, "has probe sites that are not a one-byte nop") \
-	X(TOO_MANY, "has more probe sites than can be attached to")
+	X(TOO_MANY, "has more probe sites than the limit of 64")
 /* clang-format on */
 
 #define EZPROF_ELF_ENUM(name, text) EZPROF_ELF_##name,
@@ -59,6 +59,8 @@ struct ezprof_elf {
 	uint32_t segment_count;
 	struct ezprof_elf_segment segments[EZPROF_ELF_SEGMENTS_MAX]; /* PT_LOAD, in file order */
 };
+
+_Static_assert(EZPROF_ELF_SITES_MAX == 64, "the verdict TOO_MANY says so");
 
 /*
  * Reads the object behind `fd` (a regular file, position neither used nor moved). Whatever the file

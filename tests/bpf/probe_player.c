@@ -251,10 +251,30 @@ static void wipe(const struct ez_entry *e)
 	madvise((void *)(uintptr_t)e->page, EZ_PAGE_BYTES, MADV_DONTNEED);
 }
 
-static void offer(const struct ez_entry *e)
+/* Shared memory with something in it, of which this process has just lost its page. */
+static void *paged_out(void)
 {
-	void *page = mmap(NULL, EZ_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
+	int fd = memfd_create("page", MFD_CLOEXEC);
+	void *page = MAP_FAILED;
+
+	if (fd >= 0 && ftruncate(fd, EZ_PAGE_BYTES) == 0)
+		page = mmap(NULL, EZ_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		exit(1);
+	memset(page, 7, EZ_PAGE_BYTES);
+	/* The second because the first may do nothing, where there is no swap. */
+	madvise(page, EZ_PAGE_BYTES, MADV_PAGEOUT);
+	madvise(page, EZ_PAGE_BYTES, MADV_DONTNEED);
+	close(fd);
+	return page;
+}
+
+/* A page that isn't there: never touched, or (1) shared memory paged out. */
+static void offer(const struct ez_entry *e, bool shared)
+{
+	void *page = shared ? paged_out()
+			    : mmap(NULL, EZ_PAGE_BYTES, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	ez_probe_window(ez_entry_ref(e), page, sizeof(struct ez_bucket),
 			EZ_BUCKET_ID(ez_clock_ns(CLOCK_MONOTONIC)), ez_entry_total(e));
@@ -280,7 +300,7 @@ static bool fire(const char *name, const uint64_t *a)
 	else if (strcmp(name, "wipe") == 0)
 		wipe(e);
 	else if (strcmp(name, "offer") == 0)
-		offer(e);
+		offer(e, a[1]);
 	else if (strcmp(name, "close") == 0)
 		ez_registry_close(e);
 	else

@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 static const struct ezprof_bpf_options options;
 
@@ -64,15 +65,14 @@ static void test_wiped_page(void **state)
 }
 
 /* A page that BPF can't read: counted as such, nothing made up, and what follows is right. */
-static void test_unreadable_page(void **state)
+static void offer_unreadable(bool shared)
 {
 	struct window_bench bench;
 	struct player player;
 	struct window_view view;
 
-	(void)state;
 	start(&bench, &player);
-	player_do(&player, NULL, "offer 0");
+	player_do(&player, NULL, "offer 0 %d", shared);
 	assert_int_equal(window_bench_loss(&bench, EZ_LOSS_READ_FAILED), 1);
 	sleep_ms(150);
 	player_do(&player, NULL, "publish 0 41 1");
@@ -81,6 +81,61 @@ static void test_unreadable_page(void **state)
 	view = view_of(&bench, 42);
 	assert_int_equal(view.window.measured_messages, 42);
 	assert_int_equal(view.loss.lost, 0);
+	window_bench_close(&bench);
+	player_stop(&player);
+}
+
+static void test_page_never_touched(void **state)
+{
+	(void)state;
+	offer_unreadable(false);
+}
+
+static void test_shared_page_paged_out(void **state)
+{
+	(void)state;
+	offer_unreadable(true);
+}
+
+static void step_wall_clock(int64_t seconds)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec += seconds;
+	assert_int_equal(clock_settime(CLOCK_REALTIME, &now), 0);
+}
+
+/*
+ * B31: somebody sets the wall clock back by an hour, and on again. Only where the clock is our own
+ * (tests/qemu); on a real machine it is everybody's, and the same is done without the step.
+ */
+static void test_wall_clock(void **state)
+{
+	bool own = getenv("EZPROF_TEST_EMULATED");
+	struct window_bench bench;
+	struct player player;
+	struct window_view view;
+
+	(void)state;
+	start(&bench, &player);
+	player_do(&player, NULL, "pace 200");
+	player_do(&player, NULL, "publish 0 61 1");
+	if (own)
+		step_wall_clock(-3600);
+	player_do(&player, NULL, "publish 0 61 1");
+	if (own)
+		step_wall_clock(3600);
+	player_do(&player, NULL, "publish 0 61 1");
+	view = view_of(&bench, 183);
+	assert_true(view.at_rest);
+	assert_int_equal(view.window.measured_messages, 183);
+	assert_int_equal(view.window.messages, 183);
+	assert_int_equal(view.loss.lost, 0);
+	assert_in_range(view.window.covered_ns, 900000000u, 100000000000u);
+	assert_in_range(view.window.interval[EZ_PUB_GAP].max_ns, 1, 100000000000u);
+	assert_in_range(view.window.gap_longest_ns, 1, 100000000000u);
+	printf("the wall clock was %s\n", own ? "set" : "left alone: it is not ours");
 	window_bench_close(&bench);
 	player_stop(&player);
 }
@@ -151,7 +206,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wiped_page),
-		cmocka_unit_test(test_unreadable_page),
+		cmocka_unit_test(test_page_never_touched),
+		cmocka_unit_test(test_shared_page_paged_out),
+		cmocka_unit_test(test_wall_clock),
 		cmocka_unit_test(test_forks),
 		cmocka_unit_test(test_attach_again),
 	};

@@ -137,6 +137,38 @@ __asm__(".globl _start\n_start: 990: nop\n mov $29, %eax\n int $0x80\n jmp _star
 """
 
 
+SITES = r"""
+__asm__(".globl _start\n_start: .rept %d\n990: nop\n"
+        ".pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n.4byte 992f-991f, 994f-993f, 3\n"
+        "991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b, 0, 0\n.asciz \"ezmsg\"\n"
+        ".asciz \"publish\"\n.asciz \"8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx 8@%%r8\"\n994: .balign 4\n"
+        ".popsection\n.endr\n mov $35, %%eax\n lea pause(%%rip), %%rdi\n xor %%esi, %%esi\n"
+        " syscall\n jmp _start\npause: .8byte 0, 10000000\n");
+"""
+
+
+def many_sites():
+    """B05: one probe at many places. Up to the limit all of them count; beyond it that is said."""
+    with tempfile.TemporaryDirectory() as folder:
+        for count in (60, 300):
+            source, program = os.path.join(folder, "sites.c"), os.path.join(folder, f"sites{count}")
+            with open(source, "w") as text:
+                text.write(SITES % count)
+            subprocess.run(["gcc", "-nostdlib", "-static", "-no-pie", source, "-o", program], check=True)
+            with subprocess.Popen([program]) as target:
+                if count == 300:
+                    result = command("ezprof-bpf", "attach", target.pid)
+                    assert result.returncode == 4 and "the limit of 64" in result.stderr, result
+                else:
+                    with Agent(target.pid, "--probes", "boundary") as agent:
+                        assert agent.said("60 probes"), agent.stderr()
+                        time.sleep(0.3)
+                        document = agent.ask()
+                        # Its registers are what they are: counted as hits of no possible endpoint.
+                        assert document["agents"][0]["losses"]["bad_endpoint"] >= 60, document
+                target.kill()
+
+
 def small():
     """B23: a 32-bit program is refused by that name; the others in the same call are measured."""
     with tempfile.TemporaryDirectory() as folder:
@@ -337,7 +369,7 @@ def main():
     if sys.argv[1:] == ["inside"]:
         pid_reuse_inside()
         return
-    for story in (containers, pid_namespaces, replaced, odd_builds, small, half_of_the_probes,
+    for story in (containers, pid_namespaces, replaced, odd_builds, many_sites, small, half_of_the_probes,
                   without_sys, other_network, stopped, pid_reuse, overflow, churn_by_windows,
                   churn_by_boundaries):
         began = time.monotonic()
