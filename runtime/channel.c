@@ -206,6 +206,14 @@ static void open_entry_locked(struct ez_channel *channel)
 			ez_tap_open_entry_locked(tap);
 }
 
+void ez_channel_shared(struct ez_channel *channel)
+{
+	pthread_mutex_lock(&channel->lock);
+	for (struct ez_tap *tap = channel->taps; tap; tap = tap->next)
+		ez_subscriber_unsettle_poller(tap->subscriber);
+	pthread_mutex_unlock(&channel->lock);
+}
+
 void ez_channel_up(struct ez_channel *channel)
 {
 	struct ez_tap *tap;
@@ -213,10 +221,12 @@ void ez_channel_up(struct ez_channel *channel)
 	pthread_mutex_lock(&channel->lock);
 	channel->state = EZ_CHANNEL_UP;
 	channel->peer.writable = ez_channel_rx_writable;
+	channel->peer.batch_end = ez_channel_rx_batch_end;
 	open_entry_locked(channel);
 	/* Nobody may have waited for it: its users left during the setup. */
 	ez_channel_check_idle_locked(channel);
 	pthread_mutex_unlock(&channel->lock);
+	ez_channel_shared(channel);
 	/* Those that join or leave do so on this thread. */
 	for (tap = channel->taps; tap; tap = tap->next)
 		ez_subscriber_settle(tap->subscriber);

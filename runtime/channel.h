@@ -100,6 +100,7 @@ struct ez_channel {
 	struct ez_segment *segment;
 	char segment_name[EZ_SEGMENT_NAME_BYTES]; /* attached, or being attached */
 	uint64_t rx_id;	  /* of the frame whose body or segment is awaited */
+	bool acks_held;	  /* until the batch ends */
 	uint8_t *rx_heap; /* TX_TCP: the message being received */
 	size_t rx_bytes;
 	void (*settled)(void *argument); /* the publisher that waits for its own channel */
@@ -128,6 +129,9 @@ void ez_channel_close(struct ez_channel *channel);
 /* Enters channel and taps into the registry and tells those who wait. I/O thread. */
 void ez_channel_up(struct ez_channel *channel);
 
+/* Its socket can be read, by those who wait too: tells their pollers. I/O thread, no lock held. */
+void ez_channel_shared(struct ez_channel *channel);
+
 /* With the lock: what to do when users may have become 0. */
 void ez_channel_check_idle_locked(struct ez_channel *channel);
 
@@ -152,6 +156,7 @@ void ez_channel_attach(struct ez_channel *channel, const char *name);
 int ez_channel_rx_parse(struct ez_stream *stream, struct ez_reader *reader);
 int ez_channel_rx_sunk(struct ez_stream *stream);
 void ez_channel_rx_writable(struct ez_stream *stream);
+void ez_channel_rx_batch_end(struct ez_stream *stream);
 void ez_channel_rx_attached(struct ez_channel *channel, int err);
 void ez_channel_rx_free(struct ez_channel *channel);
 
@@ -193,7 +198,8 @@ void ez_item_release(struct ez_item *item);
 /* Releases items of taps that left: no measurement. No lock held. */
 void ez_items_depart(struct ez_item *items);
 
-/* Sends RX_ACK, or keeps it until the socket can take it. */
+/* Sends RX_ACK, or keeps it until the socket can take it, or until the batch of frames ends. */
 void ez_channel_acknowledge_locked(struct ez_channel *channel, uint64_t message_id);
+void ez_channel_flush_acks_locked(struct ez_channel *channel);
 
 #endif

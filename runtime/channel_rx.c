@@ -69,6 +69,7 @@ void ez_channel_rx_attached(struct ez_channel *channel, int err)
 		err = deliver_slot(channel, channel->rx_id);
 	if (err)
 		drop_unread(channel, channel->rx_id, strerror(-err));
+	ez_channel_shared(channel);
 	ez_stream_resume(&channel->peer);
 }
 
@@ -83,6 +84,8 @@ static int take_shm(struct ez_channel *channel, struct ez_reader *reader, uint64
 	if (channel->segment && strlen(channel->segment_name) == segment.len &&
 	    memcmp(channel->segment_name, segment.data, segment.len) == 0)
 		return deliver_slot(channel, id);
+	if (channel->peer.here)
+		return -EINPROGRESS;
 	/* The publisher has moved to another one; nothing more is read until it is attached. */
 	memcpy(name, segment.data, segment.len);
 	name[segment.len] = '\0';
@@ -145,6 +148,18 @@ int ez_channel_rx_parse(struct ez_stream *stream, struct ez_reader *reader)
 	if (command == EZ_CMD_TX_TCP)
 		return take_tcp(channel, reader, id);
 	return -EPROTO;
+}
+
+void ez_channel_rx_batch_end(struct ez_stream *stream)
+{
+	struct ez_channel *channel = ez_channel_of_peer(stream);
+
+	if (!channel->acks_held)
+		return;
+	channel->acks_held = false;
+	pthread_mutex_lock(&channel->lock);
+	ez_channel_flush_acks_locked(channel);
+	pthread_mutex_unlock(&channel->lock);
 }
 
 /* The socket has room for acknowledgements that had to wait. */

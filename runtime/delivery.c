@@ -55,25 +55,38 @@ static void tap_remove_item(struct ez_item *item)
 		item->tap_next->tap_link = item->tap_link;
 }
 
+/* What doesn't go out now does so from the I/O thread (ez_channel_rx_writable()). */
+void ez_channel_flush_acks_locked(struct ez_channel *channel)
+{
+	ssize_t n;
+
+	if (channel->peer.want_write || !channel->acks.len)
+		return;
+	n = send(channel->peer.source.fd, channel->acks.data, channel->acks.len,
+		 MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		ez_buffer_reset(&channel->acks); /* broken: the reading side sees it too */
+		return;
+	}
+	if (n > 0)
+		ez_buffer_consume(&channel->acks, (size_t)n);
+	if (channel->acks.len)
+		ez_stream_want_write_locked(&channel->peer, true);
+}
+
+/* Those of messages that nobody took leave in one write, when all that came has been looked at. */
 void ez_channel_acknowledge_locked(struct ez_channel *channel, uint64_t message_id)
 {
 	uint8_t frame[ACK_BYTES] = {EZ_CMD_RX_ACK};
-	ssize_t n = 0;
 
 	if (channel->state != EZ_CHANNEL_UP || !ez_stream_is_open(&channel->peer))
 		return;
 	ez_store_u64(frame + 1, message_id);
-	if (!channel->acks.len)
-		n = send(channel->peer.source.fd, frame, sizeof(frame),
-			 MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		return; /* broken: the I/O thread sees it too */
-	if (n < 0)
-		n = 0;
-	if (n == (ssize_t)sizeof(frame))
-		return;
-	ez_buffer_append(&channel->acks, frame + n, sizeof(frame) - (size_t)n);
-	ez_stream_want_write_locked(&channel->peer, true);
+	ez_buffer_append(&channel->acks, frame, sizeof(frame));
+	if (ez_stream_is_parsing(&channel->peer))
+		channel->acks_held = true;
+	else
+		ez_channel_flush_acks_locked(channel);
 }
 
 static void delivery_clear_locked(struct ez_channel *channel, struct ez_delivery *delivery)

@@ -88,9 +88,7 @@ static int wait_locked(struct wait *wait, ez_mono_ns_t deadline_ns)
 
 	if (wait->blocked && wait->look_ns < until_ns)
 		until_ns = wait->look_ns;
-	publisher->waiting = true;
-	err = ez_cond_wait_until(&publisher->cond, &publisher->lock, until_ns);
-	publisher->waiting = false;
+	err = ez_publisher_wait_locked(publisher, until_ns);
 	if (err != -ETIMEDOUT)
 		return err;
 	now_ns = ez_clock_mono_ns();

@@ -22,6 +22,7 @@ struct ez_io {
 	int epoll_fd;
 	struct ez_io_source wake; /* an eventfd */
 	pthread_t thread;
+	pthread_mutex_t seat;
 	pthread_mutex_t lock;
 	struct job_list posted; /* under the lock */
 	bool wake_pending;	/* under the lock */
@@ -143,6 +144,7 @@ static void *io_thread(void *argument)
 
 	while (!io->stop) {
 		n = epoll_wait(io->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms(io));
+		pthread_mutex_lock(&io->seat);
 		for (i = 0; i < n; i++) {
 			struct ez_io_source *source = events[i].data.ptr;
 
@@ -153,14 +155,27 @@ static void *io_thread(void *argument)
 		run_posted(io);
 		run_timers(io);
 		run_deferred(io);
+		pthread_mutex_unlock(&io->seat);
 	}
 	return NULL;
+}
+
+void ez_io_take_seat(struct ez_io *io)
+{
+	pthread_mutex_lock(&io->seat);
+}
+
+void ez_io_leave_seat(struct ez_io *io)
+{
+	pthread_mutex_unlock(&io->seat);
 }
 
 static int watch(struct ez_io *io, struct ez_io_source *source)
 {
 	struct epoll_event event = {.events = source->events, .data.ptr = source};
 
+	if (source->shared)
+		event.events |= EPOLLEXCLUSIVE;
 	return epoll_ctl(io->epoll_fd, EPOLL_CTL_ADD, source->fd, &event) < 0 ? -errno : 0;
 }
 
@@ -170,6 +185,7 @@ int ez_io_watch(struct ez_io *io, struct ez_io_source *source, int fd, uint32_t 
 
 	source->fd = fd;
 	source->events = events;
+	source->shared = false;
 	err = watch(io, source);
 	if (err)
 		source->fd = ez_disown_fd(fd);
@@ -191,7 +207,24 @@ void ez_io_set_events(struct ez_io *io, struct ez_io_source *source, uint32_t ev
 	if (source->fd < 0 || source->events == events)
 		return;
 	source->events = events;
-	epoll_ctl(io->epoll_fd, EPOLL_CTL_MOD, source->fd, &event);
+	if (!source->shared) {
+		epoll_ctl(io->epoll_fd, EPOLL_CTL_MOD, source->fd, &event);
+		return;
+	}
+	/* The kernel modifies no exclusive one. */
+	epoll_ctl(io->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
+	watch(io, source);
+}
+
+int ez_io_share(struct ez_io *io, struct ez_io_source *source, int epoll_fd)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLEXCLUSIVE, .data.fd = source->fd};
+
+	if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, source->fd, &event) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	source->shared = true;
+	epoll_ctl(io->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
+	return watch(io, source);
 }
 
 void ez_io_timer_stop(struct ez_io *io, struct ez_io_timer *timer)
@@ -217,11 +250,6 @@ void ez_io_timer_set(struct ez_io *io, struct ez_io_timer *timer, ez_mono_ns_t a
 		at = &(*at)->next;
 	timer->next = *at;
 	*at = timer;
-}
-
-bool ez_io_on_thread(const struct ez_io *io)
-{
-	return pthread_equal(pthread_self(), io->thread);
 }
 
 struct call {
@@ -279,6 +307,7 @@ static void io_free(struct ez_io *io)
 	ez_disown_fd(io->wake.fd);
 	ez_disown_fd(io->epoll_fd);
 	pthread_mutex_destroy(&io->lock);
+	pthread_mutex_destroy(&io->seat);
 	free(io);
 }
 
@@ -294,6 +323,7 @@ int ez_io_create(struct ez_io **ret_io)
 
 	if (!io)
 		return -ENOMEM;
+	pthread_mutex_init(&io->seat, NULL);
 	pthread_mutex_init(&io->lock, NULL);
 	job_list_init(&io->posted);
 	job_list_init(&io->deferred);

@@ -4,6 +4,9 @@
  * other threads hand over, and timers. Everything that is called back runs on that thread, "the I/O
  * thread", and must not block.
  *
+ * The seat: while it handles what came, the I/O thread holds it. Another thread that holds it may
+ * do what is said to be the I/O thread's, but for closing, connecting, deferring and timers.
+ *
  * Lifetime rule: whoever embeds a source, a timer or a posted job must stay in memory until
  * ez_io_defer() has run: the events of one wake-up may still name what an earlier one closed.
  */
@@ -22,6 +25,7 @@ struct ez_io;
 struct ez_io_source {
 	int fd;
 	uint32_t events;
+	bool shared; /* with pollers (poller.h) */
 	void (*ready)(struct ez_io_source *source, uint32_t events);
 };
 
@@ -43,7 +47,9 @@ int ez_io_create(struct ez_io **ret_io);
 /* Stops the thread after the jobs posted so far; nothing may be watched any more. NULL is fine. */
 void ez_io_destroy(struct ez_io *io);
 
-bool ez_io_on_thread(const struct ez_io *io);
+/* Not with any lock held. */
+void ez_io_take_seat(struct ez_io *io);
+void ez_io_leave_seat(struct ez_io *io);
 
 /* Runs the job soon. False: it is posted already, and not posted twice. Any thread. */
 bool ez_io_post(struct ez_io *io, struct ez_io_job *job);
@@ -61,6 +67,12 @@ void ez_io_close(struct ez_io *io, struct ez_io_source *source);
 void ez_io_defer(struct ez_io *io, struct ez_io_job *job);
 void ez_io_timer_set(struct ez_io *io, struct ez_io_timer *timer, ez_mono_ns_t at_ns);
 void ez_io_timer_stop(struct ez_io *io, struct ez_io_timer *timer);
+
+/*
+ * Lets a poller watch the source too, before this loop does. Needs the seat, and what guards the
+ * source's events. An error leaves it as it was.
+ */
+int ez_io_share(struct ez_io *io, struct ez_io_source *source, int epoll_fd);
 
 /* Any thread, as long as something keeps the source watched. */
 void ez_io_set_events(struct ez_io *io, struct ez_io_source *source, uint32_t events);

@@ -225,6 +225,7 @@ static int go_up(struct ez_link *link)
 	if (n == (ssize_t)sizeof(complete)) {
 		open_entry_locked(link);
 		link->stream.writable = link_writable;
+		publisher->poller.stale = true;
 		link->up = true;
 		if (link->is_local)
 			publisher->local_link = link;
@@ -311,6 +312,7 @@ void ez_link_close(struct ez_link *link)
 	ez_registry_close(link->entry);
 	link->entry = NULL;
 	link->up = false;
+	publisher->poller.stale = true;
 	pthread_mutex_unlock(&publisher->lock);
 	ez_io_timer_stop(publisher->context->io, &link->timer);
 	ez_stream_close(&link->stream);

@@ -20,6 +20,7 @@ void ez_publisher_unref(struct ez_publisher *publisher)
 	pthread_cond_destroy(&publisher->cond);
 	pthread_mutex_destroy(&publisher->lock);
 	pthread_cond_destroy(&publisher->turn_cond);
+	ez_poller_close(&publisher->poller);
 	free(publisher->topic);
 	free(publisher);
 }
@@ -71,7 +72,7 @@ void ez_publisher_destroy(struct ez_publisher *publisher)
 		return;
 	pthread_mutex_lock(&publisher->lock);
 	publisher->closed = true;
-	pthread_cond_broadcast(&publisher->cond);
+	ez_publisher_wake_locked(publisher);
 	pthread_cond_broadcast(&publisher->turn_cond);
 	/* Broadcasts in progress end first, waiting ones with -EPIPE. */
 	while (publisher->turn_taken || publisher->turn_waiters)

@@ -14,6 +14,7 @@
 #include "channel.h"
 #include "context.h"
 #include "parts.h"
+#include "poller.h"
 #include "segment.h"
 #include "stream.h"
 
@@ -81,8 +82,9 @@ struct ez_publisher {
 	uint64_t departed; /* leases that ended because their holder left */
 	bool paused;
 	bool publishing; /* a broadcast is past the gate */
-	bool waiting;	 /* a thread waits on cond */
-	bool created;	 /* the server said so */
+	bool waiting;	 /* a thread waits on cond or poller */
+	struct ez_poller poller;
+	bool created; /* the server said so */
 	bool closed;
 	bool own_settled;
 	int failed; /* why it can't publish any more: -ECONNRESET */
@@ -110,8 +112,10 @@ void ez_publisher_unref(struct ez_publisher *publisher);
 /* Tells the waiting publisher, if any, that something changed. */
 static inline void ez_publisher_wake_locked(struct ez_publisher *publisher)
 {
-	if (publisher->waiting)
-		pthread_cond_broadcast(&publisher->cond);
+	if (!publisher->waiting)
+		return;
+	pthread_cond_broadcast(&publisher->cond);
+	ez_poller_kick_locked(&publisher->poller);
 }
 
 /* ---- broadcast.c ---- */
@@ -152,6 +156,11 @@ int ez_gate_pass_locked(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns
 /* Waits until all sockets have taken their frames; -ETIMEDOUT leaves the rest to the I/O thread. */
 int ez_gate_drain_locked(struct ez_publisher *publisher, uint64_t message_id,
 			 ez_mono_ns_t deadline_ns);
+
+/* ---- publisher_wait.c ---- */
+
+/* Waits for anything that lets it go on; looks at acknowledgements itself. -ETIMEDOUT. In turn. */
+int ez_publisher_wait_locked(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns);
 
 /* ---- publisher_segment.c ---- */
 

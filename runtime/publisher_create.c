@@ -45,8 +45,10 @@ static struct ez_publisher *publisher_new(struct ez_context *context, const char
 	pthread_mutex_init(&publisher->lock, NULL);
 	ez_cond_init(&publisher->cond);
 	ez_cond_init(&publisher->turn_cond);
+	ez_poller_init(&publisher->poller);
 	publisher->topic = strdup(topic);
-	if (publisher->topic && !ez_slots_init(&publisher->slots, publisher->num_buffers))
+	if (publisher->topic && !ez_slots_init(&publisher->slots, publisher->num_buffers) &&
+	    !ez_poller_open(&publisher->poller))
 		return publisher;
 	ez_publisher_unref(publisher);
 	return NULL;

@@ -26,12 +26,19 @@ static int take(struct ez_subscriber *subscriber, int64_t timeout_ns, ez_mono_ns
 		err = subscriber->closed ? -EPIPE : subscriber->failed;
 		if (err)
 			break;
+		if (!deadline_ns && timeout_ns <= 0) {
+			err = -ETIMEDOUT;
+			break;
+		}
 		if (!deadline_ns)
 			deadline_ns = ez_deadline_ns(timeout_ns);
-		subscriber->waiting++;
-		err = ez_cond_wait_until(&subscriber->cond, &subscriber->lock, deadline_ns);
-		subscriber->waiting--;
+		err = ez_subscriber_wait_locked(subscriber, deadline_ns);
 	}
+	/* What came in time counts. */
+	if (err == -ETIMEDOUT && !subscriber->closed)
+		item = ez_subscriber_pop_locked(subscriber);
+	if (subscriber->first)
+		ez_poller_kick_locked(&subscriber->poller);
 	subscriber->inside--;
 	if (subscriber->closed)
 		pthread_cond_broadcast(&subscriber->cond);

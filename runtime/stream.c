@@ -13,12 +13,15 @@
 #include "fork_guard.h"
 
 #define READ_BYTES 16384
+#define READS_HERE 64 /* so many a waiting thread reads at once */
 
 static void stream_ready(struct ez_io_source *source, uint32_t events);
+static void look(struct ez_io_job *job);
 
 void ez_stream_init(struct ez_stream *stream, struct ez_io *io, size_t in_bytes_max)
 {
 	*stream = (struct ez_stream){.io = io, .source = {.fd = -1, .ready = stream_ready}};
+	stream->look_job.run = look;
 	ez_buffer_init(&stream->in, in_bytes_max + READ_BYTES);
 	ez_buffer_init(&stream->out, in_bytes_max);
 }
@@ -46,6 +49,7 @@ void ez_stream_close(struct ez_stream *stream)
 	stream->paused = false;
 	stream->want_write = false;
 	stream->busy = false;
+	stream->trouble = 0;
 	stream->life++;
 }
 
@@ -186,19 +190,43 @@ static int parse_some(struct ez_stream *stream)
 	return err;
 }
 
+/* The one whose items this thread is taking. */
+static __thread __attribute__((tls_model("initial-exec"))) const struct ez_stream *parsing;
+
+bool ez_stream_is_parsing(const struct ez_stream *stream)
+{
+	return parsing == stream;
+}
+
+static void leave_to_loop(struct ez_stream *stream, int err)
+{
+	if (err != -EINPROGRESS)
+		stream->trouble = err;
+	ez_io_post(stream->io, &stream->look_job);
+}
+
 static void consume_input(struct ez_stream *stream)
 {
+	const struct ez_stream *outer = parsing;
 	uint32_t life = stream->life;
 	int err = 0;
 
 	stream->busy = true;
+	parsing = stream;
 	while (!err && !stream->paused && (stream->in.len || stream->sink_bytes)) {
 		err = stream->sink_bytes ? fill_sink(stream) : parse_some(stream);
 		if (stream->life != life)
-			return;
+			break;
 	}
+	parsing = outer;
+	if (stream->life != life)
+		return;
 	stream->busy = false;
-	if (err && err != -EAGAIN)
+	if (stream->batch_end)
+		stream->batch_end(stream);
+	if (err && err != -EAGAIN && stream->here)
+		leave_to_loop(stream, err);
+	else if (err && err != -EAGAIN)
 		fail(stream, err);
 	else if (stream->reading == stream->paused)
 		update_events(stream);
@@ -252,9 +280,65 @@ static bool read_some(struct ez_stream *stream)
 	return n > 0 && stream->life == life;
 }
 
+/* After a thread has left something. It may be over: the stream closed, or read by an event. */
+static void look(struct ez_io_job *job)
+{
+	struct ez_stream *stream =
+		(struct ez_stream *)((char *)job - offsetof(struct ez_stream, look_job));
+	uint32_t life = stream->life;
+
+	if (!ez_stream_is_open(stream) || stream->paused)
+		return;
+	if (stream->trouble) {
+		fail(stream, stream->trouble);
+		return;
+	}
+	consume_input(stream);
+	if (stream->life == life && !stream->paused)
+		read_some(stream);
+}
+
+int ez_stream_share(struct ez_stream *stream, int epoll_fd)
+{
+	int err;
+
+	guard_lock(stream);
+	err = ez_io_share(stream->io, &stream->source, epoll_fd);
+	guard_unlock(stream);
+	return err;
+}
+
+/* As much as was asked for: there may be more. */
+static bool read_here_once(struct ez_stream *stream)
+{
+	size_t room = stream->sink_bytes ? stream->sink_bytes - stream->sink_done : READ_BYTES;
+	ssize_t n = receive(stream);
+
+	if (n > 0)
+		consume_input(stream);
+	else if (n != -EAGAIN)
+		leave_to_loop(stream, (int)n);
+	return n > 0 && (size_t)n == room && !stream->trouble;
+}
+
+bool ez_stream_read_here(struct ez_stream *stream)
+{
+	bool more = true;
+
+	if (!ez_stream_is_open(stream) || stream->connecting || stream->paused || stream->trouble)
+		return false;
+	stream->here = true;
+	for (int i = 0; i < READS_HERE && more; i++)
+		more = read_here_once(stream);
+	stream->here = false;
+	if (more)
+		leave_to_loop(stream, -EINPROGRESS);
+	return true;
+}
+
 void ez_stream_drain(struct ez_stream *stream, int times)
 {
-	if (!ez_stream_is_open(stream) || stream->connecting || stream->busy)
+	if (!ez_stream_is_open(stream) || stream->connecting || stream->busy || stream->trouble)
 		return;
 	while (times-- > 0 && !stream->paused && read_some(stream))
 		;
@@ -293,7 +377,8 @@ static void stream_ready(struct ez_io_source *source, uint32_t events)
 			ez_stream_flush(stream);
 	}
 	/* While paused an error wakes us too, and would do so for ever. */
-	if (!ez_stream_is_open(stream) || (stream->paused && !(events & (EPOLLERR | EPOLLHUP))))
+	if (!ez_stream_is_open(stream) || stream->trouble ||
+	    (stream->paused && !(events & (EPOLLERR | EPOLLHUP))))
 		return;
 	read_some(stream);
 }

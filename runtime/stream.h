@@ -27,8 +27,11 @@ struct ez_stream {
 	bool reading;	 /* the loop knows that we want to read */
 	bool want_write; /* under the guard: call writable() */
 	bool busy;	 /* in a callback of its own */
+	bool here;	 /* read by a thread that waits, not by the loop's (poller.h) */
+	int trouble;	 /* what that thread met: for the loop to handle */
 	uint32_t life;	 /* raised by each close: a callback may have closed and redialled it */
-	uint8_t *sink;	 /* the next sink_bytes go here instead of to parse() */
+	struct ez_io_job look_job;
+	uint8_t *sink; /* the next sink_bytes go here instead of to parse() */
 	size_t sink_bytes;
 	size_t sink_done;
 
@@ -37,6 +40,8 @@ struct ez_stream {
 	int (*parse)(struct ez_stream *stream, struct ez_reader *reader);
 	/* The sink is full. Same results as parse(). */
 	int (*sunk)(struct ez_stream *stream);
+	/* What had arrived was parsed: the place for one write instead of many; NULL is fine. */
+	void (*batch_end)(struct ez_stream *stream);
 	/* More can be written, after ez_stream_want_write_locked(); NULL: what is in `out`. */
 	void (*writable)(struct ez_stream *stream);
 	/* The peer is gone (-ENODATA: properly) or broke the rules. Not after ez_stream_close(). */
@@ -63,6 +68,18 @@ void ez_stream_resume(struct ez_stream *stream);
 
 /* Reads and parses what has arrived by now, at most `times` reads. It may be closed by that. */
 void ez_stream_drain(struct ez_stream *stream, int times);
+
+/* Lets a poller watch it too, as ez_io_share(). The seat held, not the guard. */
+int ez_stream_share(struct ez_stream *stream, int epoll_fd);
+
+/*
+ * Reads and parses all there is, in a thread that holds the seat; parse() may return -EINPROGRESS
+ * to have the item parsed by the loop instead. False: it can't be read now, or not here.
+ */
+bool ez_stream_read_here(struct ez_stream *stream);
+
+/* Is this thread within parse() or sunk() of that stream? batch_end() follows then. */
+bool ez_stream_is_parsing(const struct ez_stream *stream);
 
 /* With the guard held, any thread: have writable() called when the socket has room; or no more. */
 void ez_stream_want_write_locked(struct ez_stream *stream, bool want);

@@ -25,6 +25,7 @@ void ez_subscriber_unref(struct ez_subscriber *subscriber)
 	if (!subscriber || __atomic_sub_fetch(&subscriber->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	ez_disown_fd(subscriber->ready_fd);
+	ez_poller_close(&subscriber->poller);
 	pthread_cond_destroy(&subscriber->cond);
 	pthread_mutex_destroy(&subscriber->lock);
 	free(subscriber->topic);
@@ -97,6 +98,21 @@ void ez_subscriber_push(struct ez_subscriber *subscriber, struct ez_item *item,
 	ez_subscriber_show_locked(subscriber);
 	if (subscriber->waiting)
 		pthread_cond_signal(&subscriber->cond);
+	ez_poller_kick_locked(&subscriber->poller);
+	pthread_mutex_unlock(&subscriber->lock);
+}
+
+void ez_subscriber_wake_all_locked(struct ez_subscriber *subscriber)
+{
+	ez_subscriber_show_locked(subscriber);
+	pthread_cond_broadcast(&subscriber->cond);
+	ez_poller_kick_locked(&subscriber->poller);
+}
+
+void ez_subscriber_unsettle_poller(struct ez_subscriber *subscriber)
+{
+	pthread_mutex_lock(&subscriber->lock);
+	subscriber->poller.stale = true;
 	pthread_mutex_unlock(&subscriber->lock);
 }
 
@@ -141,6 +157,7 @@ static struct ez_subscriber *subscriber_new(struct ez_context *context, const ch
 	subscriber->context = context;
 	subscriber->refs = 1;
 	subscriber->ready_fd = -1;
+	ez_poller_init(&subscriber->poller);
 	subscriber->topic = strdup(topic);
 	subscriber->handle = strdup(options->handle ? options->handle : topic);
 	subscriber->task = copy_or_null(options->task);
@@ -152,7 +169,8 @@ static struct ez_subscriber *subscriber_new(struct ez_context *context, const ch
 	pthread_mutex_init(&subscriber->lock, NULL);
 	ez_cond_init(&subscriber->cond);
 	queue_init(subscriber);
-	if (subscriber->topic && subscriber->handle && (subscriber->task || !options->task))
+	if (subscriber->topic && subscriber->handle && (subscriber->task || !options->task) &&
+	    !ez_poller_open(&subscriber->poller))
 		return subscriber;
 	ez_subscriber_unref(subscriber);
 	return NULL;
@@ -276,8 +294,7 @@ void ez_subscriber_destroy(struct ez_subscriber *subscriber)
 		return;
 	pthread_mutex_lock(&subscriber->lock);
 	subscriber->closed = true;
-	ez_subscriber_show_locked(subscriber);
-	pthread_cond_broadcast(&subscriber->cond);
+	ez_subscriber_wake_all_locked(subscriber);
 	while (subscriber->inside)
 		pthread_cond_wait(&subscriber->cond, &subscriber->lock);
 	pthread_mutex_unlock(&subscriber->lock);

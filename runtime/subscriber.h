@@ -7,6 +7,7 @@
 #define EZ_SUBSCRIBER_H
 
 #include "channel.h"
+#include "poller.h"
 
 struct ez_subscriber {
 	struct ez_context *context;
@@ -32,7 +33,8 @@ struct ez_subscriber {
 	uint32_t inside;  /* threads anywhere in it */
 	int ready_fd;	  /* an eventfd, -1: nobody asked for it */
 	bool shows_ready; /* it is readable */
-	bool created;	  /* the server said so */
+	struct ez_poller poller;
+	bool created; /* the server said so */
 	bool closed;
 	int failed; /* why nothing will come any more: -ECONNRESET */
 
@@ -63,6 +65,16 @@ struct ez_item *ez_subscriber_pop_locked(struct ez_subscriber *subscriber);
 
 /* Makes ready_fd say whether ez_receive() has something to return. After each change of that. */
 void ez_subscriber_show_locked(struct ez_subscriber *subscriber);
+
+/* Channels came or went: the poller is to be looked after before the next wait. No lock held. */
+void ez_subscriber_unsettle_poller(struct ez_subscriber *subscriber);
+/* All threads that wait look again. */
+void ez_subscriber_wake_all_locked(struct ez_subscriber *subscriber);
+
+/* ---- subscriber_wait.c ---- */
+
+/* Waits for an item, or for anything; looks at sockets itself where it can. -ETIMEDOUT. */
+int ez_subscriber_wait_locked(struct ez_subscriber *subscriber, ez_mono_ns_t deadline_ns);
 
 /* ---- update.c, I/O thread ---- */
 

@@ -45,6 +45,7 @@ struct ez_tap *ez_tap_join(struct ez_channel *channel, struct ez_subscriber *sub
 	channel->users++;
 	__atomic_store_n(&channel->active_taps, channel->active_taps + 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&channel->lock);
+	ez_subscriber_unsettle_poller(subscriber);
 	return tap;
 }
 
@@ -80,6 +81,7 @@ static void leave_subscriber(struct ez_tap *tap)
 	while (*at != tap)
 		at = &(*at)->subscriber_next;
 	*at = tap->subscriber_next;
+	ez_subscriber_unsettle_poller(tap->subscriber);
 }
 
 static void stop_delivery_locked(struct ez_tap *tap)

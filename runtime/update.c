@@ -201,8 +201,7 @@ static void graph_closed(struct ez_stream *stream, int err)
 	leave_all(subscriber);
 	pthread_mutex_lock(&subscriber->lock);
 	subscriber->failed = -ECONNRESET;
-	ez_subscriber_show_locked(subscriber);
-	pthread_cond_broadcast(&subscriber->cond);
+	ez_subscriber_wake_all_locked(subscriber);
 	pthread_mutex_unlock(&subscriber->lock);
 }
 

@@ -21,15 +21,16 @@ static uint64_t load_le(const uint8_t *p, size_t bytes)
  */
 static bool read_bytes(const uint8_t *p, size_t n, struct ez_message *message)
 {
-	size_t at = 2, width;
+	size_t at = 2, width, pad;
 	uint64_t len;
 
 	if (n < 5 || p[0] != 0x80)
 		return false;
 	if (p[at] == 0x95)
 		at += 9;
-	else if (p[at] == 0x43 && 5 + (size_t)p[3] < n && p[4 + p[3]] == 0x30)
-		at += 3 + (size_t)p[3]; /* aligned, see prelude.h */
+	pad = at == 2 && p[2] == 0x43 ? p[3] : n;
+	if (pad < n - 5 && p[4 + pad] == 0x30)
+		at += 3 + pad; /* aligned, see prelude.h */
 	if (at + 1 > n)
 		return false;
 	width = p[at] == 0x43 ? 1 : p[at] == 0x42 ? 4 : p[at] == 0x8e ? 8 : 0;
