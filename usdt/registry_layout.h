@@ -125,10 +125,11 @@ struct ez_entry {
 	uint64_t callback_since_ns; /* client: reserved for the time-aware paths; 0. task: since
 				       when it holds its event loop */
 	uint64_t marks;		    /* client: the process's own, no business of readers */
-	uint64_t span_ns;	 /* task: sum of its calls from begin to end, without blocked_ns */
-	uint64_t hold_ns;	 /* task: sum of the times in which it held its event loop, */
-	uint64_t hold_max_ns;	 /* the longest of them, */
-	uint64_t hold_max_at_ns; /* and when that began */
+	uint64_t span_ns;	    /* task: sum of its calls from begin to end, without blocked_ns.
+				       publisher: of serialising and copying its messages */
+	uint64_t hold_ns;	    /* task: sum of the times in which it held its event loop, */
+	uint64_t hold_max_ns;	    /* the longest of them, */
+	uint64_t hold_max_at_ns;    /* and when that began */
 };
 _Static_assert(sizeof(struct ez_entry) == 288, "registry entry is ABI");
 _Static_assert(__builtin_offsetof(struct ez_entry, seq) == 160, "registry entry is ABI");

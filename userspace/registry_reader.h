@@ -32,7 +32,8 @@ struct ezprof_totals {
 	uint64_t disconnect_frees;
 	uint64_t blocked_since_ns;
 	uint64_t blocked_ns;
-	uint64_t span_ns, hold_ns, hold_max_ns; /* of a task */
+	uint64_t span_ns;			/* of a task; publisher: serialising */
+	uint64_t hold_ns, hold_max_ns;		/* of a task */
 	uint64_t hold_max_at_ns, hold_since_ns; /* likewise; 0 = none */
 	uint32_t transport;			/* enum ez_transport, always a valid one */
 	bool stable; /* all of one moment, and whatever they hold has been through the probes */

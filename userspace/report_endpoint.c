@@ -190,6 +190,16 @@ static void add_oldest_lease(struct json_object *o, const struct ezprof_profile 
 			      ms(p->now_ns - oldest_ns));
 }
 
+/* Where nobody serialises, or doesn't tell, that isn't known. */
+static void add_serialise(struct json_object *o, const struct ezprof_row *row)
+{
+	uint64_t ns = row->endpoint.totals.span_ns;
+	struct json_object *serialise = json_object_new_object();
+
+	ezprof_json_double_if(serialise, "total_ms", ns > 0, ms(ns));
+	ezprof_json_add(o, "serialise", serialise);
+}
+
 static void add_blocked(struct json_object *o, const struct ezprof_profile *p,
 			const struct ezprof_row *row)
 {
@@ -313,6 +323,7 @@ struct json_object *ezprof_report_publisher(const struct ezprof_profile *p,
 	add_window(o, w);
 	add_measured(o, row);
 	add_blocked(o, p, row);
+	add_serialise(o, row);
 	add_gap(o, w);
 	ezprof_json_add(o, "lease", timing_object(&sums.lease, true));
 	add_oldest_lease(o, p, sums.oldest_ns);

@@ -61,10 +61,12 @@ class TcpSource(Source):
     async def source(self):
         (FOLDER / "up").touch()
         await until("go")
+        begin = time.perf_counter()
         for _ in range(self.SETTINGS.count):
             yield self.OUTPUT, b"x" * self.SETTINGS.size
         tell("source", messages=self.SETTINGS.count,
-             bytes=self.SETTINGS.count * self.SETTINGS.size)
+             bytes=self.SETTINGS.count * self.SETTINGS.size,
+             took_ms=(time.perf_counter() - begin) * 1000)
 
 
 class Relay(ez.Unit):

@@ -52,6 +52,18 @@ def has_probes(pid):
         return False
 
 
+def segments(group):
+    """Shared memory of ezmsg that processes of the group have mapped."""
+    found = set()
+    for proc in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.getpgid(int(proc.name)) == group:
+                found |= set(re.findall(r"/dev/shm/psm_\w+", (proc / "maps").read_text()))
+        except OSError:
+            continue
+    return found
+
+
 class Program:
     """A Python program in a folder of its own; ended and removed at the end of the with block."""
 
@@ -90,13 +102,28 @@ class Program:
         code = self.process.wait(seconds)
         assert code == 0, f"exit status {code}:\n{self.text()[-2000:]}"
 
+    def _end(self):
+        """As Ctrl-C does; by force where that isn't enough, and then nothing may stay."""
+        mapped = segments(self.pid)
+        os.killpg(self.pid, signal.SIGINT)
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            mapped |= segments(self.pid)
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        for path in mapped:
+            Path(path).unlink(missing_ok=True)
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         if self.process.poll() is None:
-            os.killpg(self.pid, signal.SIGKILL)
-            self.process.wait()
+            self._end()
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -164,6 +191,13 @@ def own_sockets():
                    libc.mount(b"none", b"/", None, ms_rec_private, None),
                    libc.mount(b"tmpfs", b"/run/ezprof", b"tmpfs", 0, b"mode=755")):
         assert not failed, os.strerror(ctypes.get_errno())
+
+
+def own_shm():
+    """A /dev/shm of our own, after own_sockets(): what is left there is ours."""
+    failed = ctypes.CDLL(None, use_errno=True).mount(b"tmpfs", b"/dev/shm", b"tmpfs", 0,
+                                                     b"mode=1777")
+    assert not failed, os.strerror(ctypes.get_errno())
 
 
 def run_tests(tests):

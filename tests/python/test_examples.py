@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import environment
 import harness
@@ -40,7 +41,12 @@ def check_toy(python, examples):
         assert "Traceback" not in program.text(), program.text()
 
 
+def left_behind():
+    return {p.name for p in Path("/dev/shm").glob("psm_*")}
+
+
 def test_examples():
+    harness.own_shm()
     for version in environment.VERSIONS:
         python = environment.ensure(version)
         folder = tempfile.mkdtemp(prefix="ezprof-python-")
@@ -54,6 +60,7 @@ def test_examples():
             print(f"     {version}", flush=True)
         finally:
             shutil.rmtree(folder)
+        assert not left_behind(), (version, left_behind())
 
 
 TESTS = (test_examples,)

@@ -55,6 +55,7 @@ def delivered(subscriber, facts):
 def test_innocent_relay():
     document, facts = measured("relay")
     counts_match(document, facts)
+    assert document.publishers["SRC/OUTPUT"]["serialise"]["total_ms"] is None  # local only
     relay, sink = document.subscriber("FLT/INPUT"), document.subscriber("SINK/INPUT")
     delivered(sink, facts["sink"])
     assert relay["processing"]["avg_ms"] < 1.0, relay["processing"]
@@ -71,6 +72,9 @@ def test_relay_in_three_processes():
     relay = document.subscriber("FLT/INPUT")
     assert relay["processing"]["avg_ms"] < 5.0, relay["processing"]
     assert len({p["pid"] for p in document.publishers.values()}) == 2
+    serialise = document.publishers["SRC/OUTPUT"]["serialise"]["total_ms"]
+    # Of some 200 bytes each; the waiting for FLT is not in it.
+    assert 0.0 < serialise < 2.0 * facts["source"]["messages"], serialise
     links = document.publishers["SRC/OUTPUT"]["links"]
     assert "shm" in {link["transport"] for link in links}, links
 
@@ -91,7 +95,7 @@ def test_event_loop_hog():
     counts_match(document, facts)
     longest = max(document.tasks.values(), key=lambda t: t["hold_max_ms"])
     assert longest["task"] == "HOG:work", document.tasks
-    assert 60.0 <= longest["hold_max_ms"] < 150.0, longest
+    assert 60.0 <= longest["hold_max_ms"] < 600.0, longest
     innocent = document.subscriber("SINK/INPUT")
     assert innocent["processing"]["avg_ms"] < 5.0 < innocent["queue"]["avg_ms"], innocent
     assert document.publishers["SRC/OUTPUT"]["blocked"]["total_ms"] == 0.0
@@ -127,6 +131,10 @@ def test_tcp_drain():
     assert counts["messages"]["total"] == facts["source"]["messages"]
     assert counts["bytes"]["total"] > facts["source"]["bytes"]  # marshalled
     assert counts["blocked"]["total_ms"] > 0.0, counts["blocked"]
+    # Serialising and copying is apart from both: together no longer than the whole of it took.
+    apart = counts["serialise"]["total_ms"]
+    assert apart > 0.0 and apart + counts["blocked"]["total_ms"] <= facts["source"]["took_ms"], \
+        (counts["serialise"], counts["blocked"], facts)
     assert "tcp" in {link["transport"] for link in counts["links"]}
 
 

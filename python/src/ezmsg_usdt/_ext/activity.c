@@ -3,6 +3,8 @@
 #include "activity.h"
 #include "names.h"
 
+#include <thread_work.h>
+
 static struct activity *first;
 
 const void *current_task(void)
@@ -51,6 +53,8 @@ void activity_open(struct activity *a, struct ez_entry *entry, uint64_t message_
 	a->task = current_task();
 	link_in(a);
 	ez_endpoint_callback_begin(entry, message_id);
+	/* The user's code runs in steps, which say so; of others' coroutines no steps are seen. */
+	ez_work_suspend(entry);
 }
 
 void activity_close(struct activity *a)
@@ -100,13 +104,27 @@ void activity_credit_blocked(uint64_t ns)
 	}
 }
 
-void activity_user_end(void)
+void activity_step_begin(void)
 {
 	const void *task = first ? current_task() : NULL;
 	struct activity *a;
 
 	for (a = first; task && a; a = a->next) {
 		if (a->task == task)
+			ez_work_resume(a->entry);
+	}
+}
+
+void activity_step_end(bool ended)
+{
+	const void *task = first ? current_task() : NULL;
+	struct activity *a;
+
+	for (a = first; task && a; a = a->next) {
+		if (a->task != task)
+			continue;
+		ez_work_suspend(a->entry);
+		if (ended)
 			a->user_end_ns = ez_clock_ns(CLOCK_MONOTONIC);
 	}
 }

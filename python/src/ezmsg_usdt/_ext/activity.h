@@ -40,11 +40,15 @@ void activity_move(struct activity *to, struct activity *from);
 /* The endpoint leaves (NULL: all of them, in a forked child). */
 void activity_forget_entry(const struct ez_entry *entry);
 
+/*
+ * A step of a unit's coroutine begins: this thread now works for the messages of the current task;
+ * and it ends (`ended`: for good). In between others have the thread, so it says for nobody.
+ */
+void activity_step_begin(void);
+void activity_step_end(bool ended);
+
 /* The current task was blocked that long: not processing. */
 void activity_credit_blocked(uint64_t ns);
-/* A callable of the current task has ended. */
-void activity_user_end(void);
-
 /* Identity of the current asyncio task, or NULL. Never leaves an exception. */
 const void *current_task(void);
 

@@ -194,13 +194,43 @@ PyObject *backpressure_blocking(struct backpressure *bp, PyObject *awaitable)
 	return run_new(&blocking_kind, awaitable, (PyObject *)bp);
 }
 
+/* The broadcast whose step is running in this thread; its flag: it is serialising. */
+static _Thread_local struct run *broadcasting;
+
+static void credit_serialising(struct run *r)
+{
+	ledger_serialised(&((struct backpressure *)r->subject)->ledger,
+			  ez_clock_ns(CLOCK_MONOTONIC) - r->since_ns);
+}
+
+void backpressure_serialising(bool begins)
+{
+	struct run *r = broadcasting;
+
+	if (!r || r->flag == begins)
+		return;
+	if (begins)
+		r->since_ns = ez_clock_ns(CLOCK_MONOTONIC);
+	else
+		credit_serialising(r);
+	r->flag = begins;
+}
+
 static void broadcast_before(struct run *r)
 {
 	ledger_enter(&((struct backpressure *)r->subject)->ledger);
+	r->outer = broadcasting;
+	broadcasting = r;
+	if (r->flag)
+		r->since_ns = ez_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void broadcast_after(struct run *r, PySendResult result)
 {
+	broadcasting = r->outer;
+	/* What it waits for the socket meanwhile is no serialising. */
+	if (r->flag)
+		credit_serialising(r);
 	if (result == PYGEN_RETURN)
 		ledger_publish(&((struct backpressure *)r->subject)->ledger);
 }

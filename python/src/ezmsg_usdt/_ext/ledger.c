@@ -6,6 +6,7 @@
 #include "py_subscriber.h"
 
 #include <pthread.h>
+#include <thread_work.h>
 
 static struct ledger *bound;
 
@@ -272,11 +273,23 @@ void ledger_publish(struct ledger *l)
 	l->bytes = 0;
 }
 
+void ledger_serialised(struct ledger *l, uint64_t ns)
+{
+	if (!l->entry)
+		return;
+	ez_entry_begin(l->entry);
+	l->entry->span_ns += ns;
+	ez_entry_end(l->entry);
+}
+
 /* Several tasks may wait for one publisher: blocked is the time in which at least one does. */
 void ledger_blocked_begin(struct ledger *l)
 {
-	if (!l->blocked_depth++)
-		ez_endpoint_blocked_begin(l->entry, l->message_id);
+	if (l->blocked_depth++)
+		return;
+	ez_endpoint_blocked_begin(l->entry, l->message_id);
+	/* It is a coroutine that waits: the loop's thread goes on with others. */
+	ez_work_suspend(l->entry);
 }
 
 void ledger_blocked_end(struct ledger *l)

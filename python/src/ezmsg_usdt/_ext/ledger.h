@@ -65,6 +65,8 @@ struct ledger *ledger_current(void);
 /* The size of the message in hand; before publish. */
 void ledger_size(struct ledger *l, bool sized, uint64_t bytes);
 void ledger_publish(struct ledger *l);
+/* Its message was being serialised and copied for so long. */
+void ledger_serialised(struct ledger *l, uint64_t ns);
 void ledger_blocked_begin(struct ledger *l);
 void ledger_blocked_end(struct ledger *l);
 

@@ -119,6 +119,7 @@ static PyObject *serialize_enter(struct serialize *s, PyObject *unused)
 	PyObject *header;
 
 	(void)unused;
+	backpressure_serialising(true);
 	if (s->inner)
 		return enter_inner(s);
 	s->buffers = dump(s);
@@ -137,6 +138,7 @@ static PyObject *serialize_exit(struct serialize *s, PyObject *const *args, Py_s
 	PyObject *done;
 
 	give_size(s);
+	backpressure_serialising(false);
 	if (s->inner) {
 		PyObject *all[4] = {s->inner, NULL, NULL, NULL};
 

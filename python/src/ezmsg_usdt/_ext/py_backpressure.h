@@ -65,4 +65,7 @@ PyObject *backpressure_close_endpoints(struct backpressure *bp, PyObject *unused
 PyObject *backpressure_broadcast_method(struct backpressure *bp, PyObject *awaitable);
 PyObject *backpressure_timed_writer(struct backpressure *bp, PyObject *writer);
 
+/* The broadcast that this thread is in begins or ends to serialise and copy its message. */
+void backpressure_serialising(bool begins);
+
 #endif

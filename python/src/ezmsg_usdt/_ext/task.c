@@ -53,6 +53,7 @@ static void task_before(struct run *r)
 	r->flag = true;
 	if (t->entry)
 		t->entry->callback_since_ns = r->since_ns;
+	activity_step_begin();
 }
 
 static void task_after(struct run *r, PySendResult result)
@@ -61,8 +62,7 @@ static void task_after(struct run *r, PySendResult result)
 	uint64_t now = ez_clock_ns(CLOCK_MONOTONIC), held = now - r->since_ns;
 
 	current = r->outer;
-	if (result != PYGEN_NEXT)
-		activity_user_end();
+	activity_step_end(result != PYGEN_NEXT);
 	if (!e)
 		return;
 	ez_entry_begin(e);
