@@ -3,11 +3,13 @@
 #include "graph_command.h"
 #include "client.h"
 #include "clock.h"
+#include "document_file.h"
+#include "drawing_print.h"
 #include "exit_status.h"
 #include "graph_choice.h"
-#include "graph_print.h"
 #include "option_value.h"
 #include "output.h"
+#include "profile_source.h"
 #include "server_error.h"
 
 #include <argp.h>
@@ -23,11 +25,19 @@
 struct options {
 	bool have_address;
 	struct ez_address address;
-	ezprof_graph_print_fn print;
+	ezprof_drawing_print_fn print;
+	bool compact, live;
+	double window_s;
 };
+
+enum { KEY_LIVE = 256, KEY_COMPACT };
 
 static const struct argp_option option_table[] = {
 	{"format", 'f', "FORMAT", 0, "text (default), dot, mermaid or json", 0},
+	{"compact", KEY_COMPACT, NULL, 0, "one node for each unit instead of each topic", 0},
+	{"live", KEY_LIVE, NULL, 0, "with publishers, subscribers, rates and times, as measured",
+	 0},
+	{"window", 'w', "SECONDS", 0, "--live: how far to look back: 0.15 to 16, default 2.0", 0},
 	{"address", 'a', "HOST:PORT", 0,
 	 "the graph server; default: EZMSG_GRAPHSERVER_ADDR, else the one that is there", 0},
 	{0},
@@ -38,8 +48,10 @@ static const char doc[] =
 	"\nExamples:\n"
 	"  ezprof graph\n"
 	"  ezprof graph --format dot | dot -Tsvg > graph.svg\n"
+	"  ezprof graph --live --compact\n"
 	"\v"
-	"Exit status: 0, also for a graph without edges; 1 nobody answers; 2 usage.";
+	"With --live an edge \"~>\" is inferred: a subscriber and a publisher of one process.\n"
+	"\nExit status: 0, also for a graph without edges; 1 nobody answers; 2 usage.";
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -47,7 +59,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case 'f':
-		o->print = ezprof_graph_format(argument);
+		o->print = ezprof_drawing_format(argument);
 		if (o->print)
 			return 0;
 		fprintf(stderr, "%s: --format: '%.60s' is none of text, dot, mermaid, json\n",
@@ -57,6 +69,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		ezprof_option_address(PROGRAM, "--address", argument, &o->address);
 		o->have_address = true;
 		return 0;
+	case 'w':
+		o->window_s = ezprof_option_window_s(PROGRAM, "--window", argument);
+		return 0;
+	case KEY_COMPACT:
+		o->compact = true;
+		return 0;
+	case KEY_LIVE:
+		o->live = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		fprintf(stderr, "%s: '%.60s': no argument is wanted\n", PROGRAM, argument);
 		exit(EZPROF_EXIT_USAGE);
@@ -65,47 +86,89 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static int print(const struct options *o, const struct ez_dag *dag)
+static int explain(int err)
 {
-	struct ez_buffer text;
-	int status;
+	fprintf(stderr, "%s: %s\n", PROGRAM, strerror(-err));
+	return EZPROF_EXIT_FAILURE;
+}
 
+static int print(const struct options *o, const struct ezprof_drawing *drawing)
+{
+	struct ezprof_drawing compact = {0};
+	struct ez_buffer text;
+	int status, err = o->compact ? ezprof_drawing_compact(drawing, &compact) : 0;
+
+	if (err)
+		return explain(err);
 	ez_buffer_init(&text, TEXT_BYTES_MAX);
-	o->print(&text, dag);
-	if (text.err) {
-		fprintf(stderr, "%s: %s\n", PROGRAM, strerror(-text.err));
-		ez_buffer_free(&text);
+	o->print(&text, o->compact ? &compact : drawing);
+	status = text.err ? explain(text.err) : ezprof_output_bytes(PROGRAM, text.data, text.len);
+	ez_buffer_free(&text);
+	ezprof_drawing_free(&compact);
+	return status;
+}
+
+/* The topics that a graph server knows. */
+static int draw_topics(const struct options *o, struct ezprof_graph_choice *choice)
+{
+	struct ezprof_drawing drawing;
+	struct ez_dag *dag;
+	int status, err = ez_client_dag(&choice->address, ez_clock_deadline_ns(DEADLINE_MS), &dag);
+
+	if (err) {
+		fprintf(stderr, "%s: %s: %s\n", PROGRAM, choice->text,
+			err == -EBADMSG ? "its answer is no graph" : ezprof_server_error(err));
 		return EZPROF_EXIT_FAILURE;
 	}
-	if (text.len)
-		fwrite(text.data, 1, text.len, stdout);
-	status = ezprof_output_flush(PROGRAM);
-	ez_buffer_free(&text);
+	err = ezprof_drawing_of_dag(dag, &drawing);
+	ez_dag_free(dag);
+	if (err)
+		return explain(err);
+	status = print(o, &drawing);
+	ezprof_drawing_free(&drawing);
+	return status;
+}
+
+/* What is measured; edges of the server that nobody uses are there too, where it tells them. */
+static int draw_live(const struct options *o, struct ezprof_graph_choice *choice)
+{
+	struct ezprof_drawing drawing;
+	struct ezprof_model *model;
+	struct ez_dag *dag = NULL;
+	char *text = NULL;
+	int err, status = ezprof_profile_fetch(PROGRAM, o->have_address ? &o->address : NULL,
+					       o->window_s, &text);
+
+	if (!status)
+		status = ezprof_document_model(PROGRAM, text, &model);
+	free(text);
+	if (status)
+		return status;
+	if (choice->have_address)
+		ez_client_dag(&choice->address, ez_clock_deadline_ns(DEADLINE_MS), &dag);
+	err = ezprof_drawing_of_model(model, dag, &drawing);
+	ez_dag_free(dag);
+	status = err ? explain(err) : print(o, &drawing);
+	if (!err)
+		ezprof_drawing_free(&drawing);
+	ezprof_model_free(model);
 	return status;
 }
 
 int ezprof_graph_main(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
-	struct options o = {.print = ezprof_graph_format("text")};
+	struct options o = {.print = ezprof_drawing_format("text"),
+			    .window_s = EZ_WINDOW_DEFAULT_S};
 	struct ezprof_graph_choice choice;
-	struct ez_dag *dag;
-	int status, err;
+	int status;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return EZPROF_EXIT_USAGE;
-	status = ezprof_graph_choose(PROGRAM, o.have_address ? &o.address : NULL, false,
+	status = ezprof_graph_choose(PROGRAM, o.have_address ? &o.address : NULL, o.live,
 				     ez_clock_deadline_ns(DEADLINE_MS), &choice);
-	if (status)
-		return status;
-	err = ez_client_dag(&choice.address, ez_clock_deadline_ns(DEADLINE_MS), &dag);
+	if (!status)
+		status = o.live ? draw_live(&o, &choice) : draw_topics(&o, &choice);
 	ezprof_graph_choice_free(&choice);
-	if (!err) {
-		status = print(&o, dag);
-		ez_dag_free(dag);
-		return status;
-	}
-	fprintf(stderr, "%s: %s: %s\n", PROGRAM, choice.text,
-		err == -EBADMSG ? "its answer is no graph" : ezprof_server_error(err));
-	return EZPROF_EXIT_FAILURE;
+	return status;
 }
