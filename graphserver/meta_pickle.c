@@ -160,14 +160,51 @@ static void put_graph(struct ez_buffer *out, const struct ezprof_graph *graph)
 	ez_put_u8(out, EZ_OP_SETITEM);
 }
 
-static const char *owner_name(const struct ezprof_server *server, uint64_t owner)
+/* NULL: nobody's, it stays until it is disconnected. */
+static const char *session_id(const struct ezprof_server *server, uint64_t owner)
 {
 	const struct ezprof_session *session;
 
 	DL_FOREACH(server->sessions, session)
 	if (session->owner == owner)
 		return session->id;
-	return "persistent";
+	return NULL;
+}
+
+static void put_owners(struct ez_buffer *out, const struct ezprof_server *server,
+		       const struct ezprof_edge *edge)
+{
+	ez_put_u8(out, EZ_OP_EMPTY_SET);
+	ez_put_u8(out, EZ_OP_MARK_OBJECT);
+	for (size_t i = 0; i < edge->n_owners; i++) {
+		const char *id = session_id(server, edge->owners[i]);
+
+		if (id)
+			ezprof_pickle_uuid(out, id);
+		else
+			ez_put_u8(out, EZ_OP_NONE);
+	}
+	ez_put_u8(out, EZ_OP_ADDITEMS);
+}
+
+void ezprof_pickle_dag_owners(struct ez_buffer *out, const struct ezprof_server *server)
+{
+	struct ezprof_topic *topic, *next;
+	const struct ezprof_edge *edge;
+
+	ez_pickle_put_text(out, "edge_owners");
+	ez_put_u8(out, EZ_OP_EMPTY_DICT);
+	HASH_ITER (hh, server->graph.topics, topic, next) {
+		DL_FOREACH2(topic->out, edge, out_next)
+		{
+			ez_pickle_put_str(out, edge->from->name, edge->from->name_len);
+			ez_pickle_put_str(out, edge->to->name, edge->to->name_len);
+			ez_put_u8(out, EZ_OP_TUPLE2);
+			put_owners(out, server, edge);
+			ez_put_u8(out, EZ_OP_SETITEM);
+		}
+	}
+	ez_put_u8(out, EZ_OP_SETITEM);
 }
 
 static void put_edge_owners(struct ez_buffer *out, const struct ezprof_server *server)
@@ -183,7 +220,9 @@ static void put_edge_owners(struct ez_buffer *out, const struct ezprof_server *s
 			put_edge(out, edge);
 			ez_put_u8(out, EZ_OP_EMPTY_LIST);
 			for (size_t i = 0; i < edge->n_owners; i++) {
-				ez_pickle_put_text(out, owner_name(server, edge->owners[i]));
+				const char *id = session_id(server, edge->owners[i]);
+
+				ez_pickle_put_text(out, id ? id : "persistent");
 				ez_put_u8(out, EZ_OP_APPEND);
 			}
 			ez_put_u8(out, EZ_OP_SETITEM);

@@ -48,6 +48,9 @@ void ezprof_pickle_member_enum(struct ez_buffer *out, const char *key, const cha
 /* Whole pickle: GraphSnapshot with topics, edges and their owners, sessions, processes. */
 void ezprof_pickle_snapshot(struct ez_buffer *out, struct ezprof_server *server);
 
+/* Member of a DAG: who holds each edge, as ezmsg 3.9.0 has it; older ones don't look at it. */
+void ezprof_pickle_dag_owners(struct ez_buffer *out, const struct ezprof_server *server);
+
 /* Whole pickle: ProcessControlResponse of a request that failed. process_id may be NULL. */
 void ezprof_pickle_failure(struct ez_buffer *out, const char *request_id, const char *error_code,
 			   const char *process_id, const struct ez_buffer *error);

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "command.h"
+#include "meta_pickle.h"
 #include "pickle_dag.h"
 #include "publisher_link.h"
 #include "request.h"
@@ -83,7 +84,9 @@ int ezprof_topology_dag(struct ezprof_conn *conn, struct ez_reader *in)
 	if (!dag)
 		return -ENOMEM;
 	ez_buffer_init(&pickle, EZ_DAG_BYTES_MAX);
-	ez_pickle_dag(&pickle, dag);
+	ez_pickle_dag_begin(&pickle, dag);
+	ezprof_pickle_dag_owners(&pickle, conn->server);
+	ez_pickle_dag_end(&pickle);
 	ez_dag_free(dag);
 	ez_put_u8(&conn->out, EZ_CMD_DAG);
 	ez_put_str(&conn->out, (const char *)pickle.data, pickle.len);

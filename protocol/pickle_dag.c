@@ -78,7 +78,7 @@ static void put_successors(struct ez_buffer *out, const struct ez_dag *dag,
 }
 
 /* No memo and no frame: both are optional, and nothing is shared but names. */
-void ez_pickle_dag(struct ez_buffer *out, const struct ez_dag *dag)
+void ez_pickle_dag_begin(struct ez_buffer *out, const struct ez_dag *dag)
 {
 	ez_put_u8(out, EZ_OP_PROTO);
 	ez_put_u8(out, 4);
@@ -97,8 +97,18 @@ void ez_pickle_dag(struct ez_buffer *out, const struct ez_dag *dag)
 		ez_put_u8(out, EZ_OP_SETITEM);
 	}
 	ez_put_u8(out, EZ_OP_SETITEM);
+}
+
+void ez_pickle_dag_end(struct ez_buffer *out)
+{
 	ez_put_u8(out, EZ_OP_BUILD);
 	ez_put_u8(out, EZ_OP_STOP);
+}
+
+void ez_pickle_dag(struct ez_buffer *out, const struct ez_dag *dag)
+{
+	ez_pickle_dag_begin(out, dag);
+	ez_pickle_dag_end(out);
 }
 
 static int compare_names(const void *a, const void *b)

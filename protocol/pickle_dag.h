@@ -37,6 +37,10 @@ void ez_dag_free(struct ez_dag *dag); /* NULL is fine */
 
 void ez_pickle_dag(struct ez_buffer *out, const struct ez_dag *dag);
 
+/* The same in two halves: further members of the DAG object (key, value, SETITEM) go between. */
+void ez_pickle_dag_begin(struct ez_buffer *out, const struct ez_dag *dag);
+void ez_pickle_dag_end(struct ez_buffer *out);
+
 /*
  * 0; -EBADMSG = malformed or not a DAG; -ENOTSUP, -EMSGSIZE, -ENOMEM. The topics come sorted by
  * name.

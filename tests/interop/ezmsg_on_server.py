@@ -2,6 +2,7 @@
 """Run by an interpreter with ezmsg: its own publishers, subscribers, sessions and ez.run on our graph server."""
 import asyncio
 import os
+import uuid
 
 import ezmsg.core as ez
 from ezmsg.core.dag import CyclicException
@@ -32,7 +33,8 @@ async def check_edges(service):
         pass
     else:
         raise AssertionError("a cycle was let through")
-    assert dict((await service.dag()).graph) == {"X": {"Y"}, "Y": set()}
+    dag = await service.dag()
+    assert dict(dag.graph) == {"X": {"Y"}, "Y": set()} and dag.edge_owners == {("X", "Y"): {None}}
     await service.disconnect("X", "Y")
     assert dict((await service.dag()).graph) == {}
 
@@ -68,6 +70,9 @@ async def check_session(service):
         assert snapshot.graph == {"S": ["T"], "T": []}
         ((edge, owners),) = snapshot.edge_owners.items()
         assert (edge.from_topic, edge.to_topic) == ("S", "T") and owners[0] in snapshot.sessions
+        await service.connect("S", "T")
+        assert (await service.dag()).edge_owners == {("S", "T"): {None, uuid.UUID(owners[0])}}
+        await service.disconnect("S", "T")
         # Nobody else can take a session's edge away.
         await service.disconnect("S", "T")
         assert "S" in (await service.dag()).graph

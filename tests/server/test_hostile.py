@@ -2,6 +2,7 @@
 """Bad input: refused with a line, and nobody else notices."""
 import os
 import random
+import re
 import resource
 import socket
 import struct
@@ -196,6 +197,60 @@ def test_reset_in_the_middle():
         assert works(server)
 
 
+def memory_kb(server):
+    with open(f"/proc/{server.process.pid}/status") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS:"))
+
+
+def test_topics_of_10_mb():
+    """Refused by their length alone, whatever follows; nothing of them is kept."""
+    with Server("--max-string-bytes", str(1 << 20), log="warn") as server:
+        before = memory_kb(server)
+        for command in (PUBLISH, SUBSCRIBE, CONNECT):
+            with server.link() as link:
+                link.send(command, u64(10_000_000))
+                try:
+                    link.send(b"t" * 10_000_000)
+                except ConnectionError:
+                    pass
+                link.expect_closed()
+        assert works(server)
+        assert memory_kb(server) - before < 4096
+        server.stop()
+        assert "over the limit" in server.log, server.log
+
+
+def test_10000_half_open():
+    """Clients that said half a command: the others don't notice, and in time they are dropped, with their memory."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    n = min(10000, hard - 200)
+    with Server("--request-timeout-ms", "8000", log="warn") as server:
+        works(server)
+        before, links = memory_kb(server), []
+        for i in range(n):
+            link = socket.create_connection(("127.0.0.1", int(server.address.rsplit(":", 1)[1])))
+            link.sendall(bytes([(CONNECT, PUBLISH, SUBSCRIBE, SHM_CREATE)[i % 4]]) + u64(100)[:i % 8])
+            links.append(link)
+        took = []
+        for _ in range(20):
+            start = time.monotonic()
+            assert works(server)
+            took.append(time.monotonic() - start)
+        assert max(took) < 0.5, took
+        used_kb = memory_kb(server) - before
+        assert used_kb < 4 * n, f"{used_kb} KiB for {n}"
+        eventually(lambda: server.descriptors() < 20, 60)
+        print(f"{n} half-open clients: {used_kb} KiB; others' slowest request {1000 * max(took):.1f} ms")
+        for link in links:
+            link.close()
+        assert works(server)
+        server.stop()
+        # By name, and at a rate that doesn't drown the rest.
+        assert re.search(r"127\.0\.0\.1:\d+: closed: no complete request within 8000 ms", server.log), server.log
+        assert server.log.count("\n") < 1000
+
+
 def test_random_bytes():
     source = random.Random(7)
     with Server("--request-timeout-ms", "500", log="off") as server:
@@ -235,9 +290,9 @@ def test_out_of_descriptors():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with Server(log="warn") as server:
         subscriber = server.subscriber("B")
-        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (40, 40))
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (32, 32))
         links = []
-        for _ in range(60):
+        for _ in range(100):
             link = Link(server.address, greet=False)
             links.append(link)
         time.sleep(0.3)

@@ -3,6 +3,7 @@
 import collections
 import io
 import pickle
+import uuid
 
 
 class _Dag:
@@ -14,6 +15,7 @@ class _Unpickler(pickle.Unpickler):
         ("ezmsg.core.dag", "DAG"): _Dag,
         ("collections", "defaultdict"): collections.defaultdict,
         ("builtins", "set"): set,
+        ("uuid", "UUID"): uuid.UUID,
     }
 
     def find_class(self, module, name):
