@@ -82,6 +82,25 @@ static void follow(const struct ezprof_model *model, size_t publisher, struct ch
 	}
 }
 
+/* The subscriber of the process that a link goes to, if it is measured. */
+static size_t reader_of(const struct ezprof_model *model, const struct ezprof_object *link)
+{
+	EZPROF_EACH (model, EZPROF_SUB, i) {
+		if (link->pid && model->objects[i].pid == link->pid &&
+		    model->objects[i].from == link->parent)
+			return i;
+	}
+	return EZPROF_NO_OBJECT;
+}
+
+/* It has leased nothing: what it was sent is still on its socket. */
+static void say_reader(struct ez_buffer *text, const struct ezprof_model *model, size_t reader)
+{
+	ez_buffer_append_text(text, ", and ");
+	ezprof_say_subscriber_name(text, model, &model->objects[reader]);
+	ez_buffer_append_text(text, " doesn't take them: is that process stopped?");
+}
+
 /* Nobody whose figures are there keeps the buffers: say whose processes do. */
 static void say_unknown_holder(struct ezprof_why_context *c, size_t publisher)
 {
@@ -90,6 +109,7 @@ static void say_unknown_holder(struct ezprof_why_context *c, size_t publisher)
 	struct ezprof_finding *finding =
 		ezprof_finding_add(c->findings, EZPROF_FINDING_BLOCKED, publisher, 100.0 * share);
 	struct ez_buffer text;
+	size_t reader = EZPROF_NO_OBJECT;
 	bool any = false;
 
 	if (!finding)
@@ -109,11 +129,18 @@ static void say_unknown_holder(struct ezprof_why_context *c, size_t publisher)
 			   ezprof_figure(p, EZPROF_PUB_NUM_BUFFERS, 0));
 		ezprof_finding_rests_on(finding, i, EZPROF_LINK_IN_FLIGHT);
 		any = true;
+		if (reader == EZPROF_NO_OBJECT)
+			reader = reader_of(c->model, link);
 	}
-	ez_buffer_append_text(
-		&text, any ? ", whose subscribers nobody measures: sudo ezprof-bpf attach that pid"
-			   : "; none of the subscribers that are measured holds its buffers");
-	ez_buffer_append_text(&text, ".");
+	if (reader != EZPROF_NO_OBJECT)
+		say_reader(&text, c->model, reader);
+	else
+		ez_buffer_append_text(
+			&text,
+			any ? ", whose subscribers nobody measures: sudo ezprof-bpf attach that pid"
+			    : "; none of the subscribers that are measured holds its buffers");
+	if (reader == EZPROF_NO_OBJECT)
+		ez_buffer_append_text(&text, ".");
 	ezprof_finding_rests_on(finding, publisher, EZPROF_PUB_BLOCKED_SHARE);
 	ezprof_finding_say(c->findings, finding, &text);
 }
