@@ -33,6 +33,20 @@ struct ez_targets_map {
 	__type(value, __u64);
 };
 
+struct ez_nested_namespaces_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, EZ_NESTED_MAX);
+	__type(key, __u32);
+	__type(value, struct ez_pid_namespace);
+};
+
+struct ez_nested_pids_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct ez_nested_pid);
+	__type(value, __u32);
+};
+
 struct ez_rings_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -65,6 +79,8 @@ struct ez_counters_map {
 extern struct ez_groups_map groups SEC(".maps");
 extern struct ez_free_groups_map free_groups SEC(".maps");
 extern struct ez_targets_map targets SEC(".maps");
+extern struct ez_nested_namespaces_map nested_namespaces SEC(".maps");
+extern struct ez_nested_pids_map nested_pids SEC(".maps");
 extern struct ez_rings_map rings SEC(".maps");
 extern struct ez_slots_map slots SEC(".maps");
 extern struct ez_leases_map leases SEC(".maps");

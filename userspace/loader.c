@@ -6,6 +6,7 @@
 #include "bpf_link_attr.h"
 #include "bucket_shared.h"
 #include "spans_shared.h"
+#include "nested_pids.h"
 #include "registry_layout.h"
 #include "sched_loader.h"
 #include "window_shared.h"
@@ -18,13 +19,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define GROUPS_MIN 4u /* 64 endpoints */
 #define GROUPS_MAX 4096u
 #define TARGETS_MAX 16384u
-#define INITIAL_PID_NS 0xeffffffcu /* PROC_PID_INIT_INO */
 #define LEASE_STRIDE_MIN 64u
 /* A hostile process may claim 65,536 buffers: what doesn't fit isn't timed, and counted. */
 #define LEASE_BYTES_MAX (64ull << 20)
@@ -135,6 +134,7 @@ static int set_sizes(struct ezprof_bpf *bpf)
 		{bpf->skeleton->maps.groups, bpf->group_count},
 		{bpf->skeleton->maps.free_groups, bpf->group_count},
 		{bpf->skeleton->maps.targets, TARGETS_MAX},
+		{bpf->skeleton->maps.nested_pids, TARGETS_MAX / 16},
 		{bpf->skeleton->maps.rings, boundary},
 		{bpf->skeleton->maps.slots, slots},
 		{bpf->skeleton->maps.leases, boundary * bpf->lease_stride},
@@ -160,12 +160,12 @@ static int set_sizes(struct ezprof_bpf *bpf)
 /* Pids of a namespace of our own are not the numbers that BPF sees by default. */
 static void set_pid_namespace(struct ezprof_bpf *bpf)
 {
-	struct stat st;
+	uint64_t dev, inode;
 
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PID_NS)
+	if (!ezprof_own_pid_namespace(&dev, &inode))
 		return;
-	bpf->skeleton->rodata->pid_ns_dev = st.st_dev;
-	bpf->skeleton->rodata->pid_ns_inode = st.st_ino;
+	bpf->skeleton->rodata->pid_ns_dev = dev;
+	bpf->skeleton->rodata->pid_ns_inode = inode;
 }
 
 /* Programs of the paths wanted, to be attached as this kernel wants it. */
@@ -205,6 +205,8 @@ static void note_fds(struct ezprof_bpf *bpf)
 		.groups = bpf_map__fd(bpf->skeleton->maps.groups),
 		.free_groups = bpf_map__fd(bpf->skeleton->maps.free_groups),
 		.targets = bpf_map__fd(bpf->skeleton->maps.targets),
+		.nested_namespaces = bpf_map__fd(bpf->skeleton->maps.nested_namespaces),
+		.nested_pids = bpf_map__fd(bpf->skeleton->maps.nested_pids),
 		.rings = bpf_map__fd(bpf->skeleton->maps.rings),
 		.slots = bpf_map__fd(bpf->skeleton->maps.slots),
 		.leases = bpf_map__fd(bpf->skeleton->maps.leases),

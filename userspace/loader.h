@@ -79,6 +79,7 @@ void ezprof_bpf_sched_detach(struct ezprof_bpf *bpf);
 
 /* Needed by links and by the map reader. */
 struct ezprof_bpf_fds {
+	int nested_namespaces, nested_pids;
 	int groups, free_groups, targets, rings, slots, leases, counters;
 	int bucket_from, bucket_sums, bucket_shapes, bucket_totals;
 	int span_ring, span_counters;

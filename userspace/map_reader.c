@@ -8,6 +8,7 @@
  * the sums.
  */
 #include "map_reader.h"
+#include "nested_pids.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -21,6 +22,7 @@
 
 struct ezprof_maps {
 	const struct ezprof_bpf_fds *fds;
+	struct ezprof_nested_pids nested;
 	int program_fd;
 	unsigned int cpu_count;
 	uint32_t slot_count;
@@ -51,6 +53,8 @@ int ezprof_maps_open(const struct ezprof_bpf *bpf, struct ezprof_maps **ret_maps
 	if (!maps)
 		return -ENOMEM;
 	maps->fds = ezprof_bpf_map_fds(bpf);
+	ezprof_nested_pids_init(&maps->nested, maps->fds->nested_namespaces,
+				maps->fds->nested_pids);
 	maps->program_fd = ezprof_bpf_program_fd(bpf);
 	maps->cpu_count = (unsigned int)ezprof_bpf_cpu_count(bpf);
 	maps->slot_count = ezprof_bpf_endpoints_max(bpf);
@@ -84,6 +88,12 @@ int ezprof_maps_add_target(struct ezprof_maps *maps, pid_t tgid, uint64_t start_
 	uint32_t key = (uint32_t)tgid;
 
 	return bpf_map_update_elem(maps->fds->targets, &key, &start_time, BPF_ANY);
+}
+
+int ezprof_maps_add_nested(struct ezprof_maps *maps, pid_t tgid, uint64_t ns_dev, uint64_t ns_inode,
+			   pid_t ns_pid)
+{
+	return ezprof_nested_pids_add(&maps->nested, tgid, ns_dev, ns_inode, ns_pid);
 }
 
 /* Takes a group out of the hash and puts its number at the end of the queue. */
@@ -124,6 +134,7 @@ int ezprof_maps_release(struct ezprof_maps *maps, pid_t tgid)
 	uint32_t key = (uint32_t)tgid;
 	int err = bpf_map_delete_elem(maps->fds->targets, &key);
 
+	ezprof_nested_pids_remove(&maps->nested, tgid);
 	if (err && err != -ENOENT)
 		return err;
 	return release_groups(maps, key);

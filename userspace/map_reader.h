@@ -24,6 +24,13 @@ void ezprof_maps_close(struct ezprof_maps *maps);
 int ezprof_maps_add_target(struct ezprof_maps *maps, pid_t tgid, uint64_t start_time);
 
 /*
+ * The same process calls itself `ns_pid` in a pid namespace of its own, that may lie below ours.
+ * For errors see ezprof_nested_pids_add().
+ */
+int ezprof_maps_add_nested(struct ezprof_maps *maps, pid_t tgid, uint64_t ns_dev, uint64_t ns_inode,
+			   pid_t ns_pid);
+
+/*
  * The process is dead: it is no target any more and its slots are free for others. Calling it for a
  * living process loses hits. A process that isn't a target: no error.
  */

@@ -238,6 +238,11 @@ static int link_target(struct ezprof_measurement *m, struct ezprof_target *targe
 		ezprof_maps_add_target(m->maps, target->process->pid, target->process->start_time);
 
 	if (!err)
+		err = ezprof_maps_add_nested(m->maps, target->process->pid,
+					     target->process->namespaces.pid_ns_dev,
+					     target->process->namespaces.pid_ns_inode,
+					     target->process->namespaces.ns_pid);
+	if (!err)
 		err = link_objects(m, target, 0, ret_refusal);
 	if (!err) {
 		ezprof_target_refresh(target, ez_clock_mono_ns());
@@ -256,6 +261,9 @@ static const char *link_sentence(int err)
 	case -ENOENT:
 		return "cannot be attached to: its build lacks the probes of the chosen way, see "
 		       "--probes";
+	case -ENOSPC:
+		return "cannot be measured from here: there are processes of too many pid "
+		       "namespaces below this one";
 	case -EPERM:
 	case -EACCES:
 		return "cannot be attached to: not permitted";

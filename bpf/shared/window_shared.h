@@ -172,6 +172,20 @@ struct ez_group {
 };
 _Static_assert(sizeof(struct ez_group) == 16, "shared with BPF");
 
+/*
+ * Pid namespaces below the agent's own, where that isn't the host's. Array `nested_namespaces`,
+ * key = place; inode 0: none. Hash `nested_pids`: a process's number in the namespace of that
+ * place -> by which the agent knows it.
+ */
+#define EZ_NESTED_MAX 8u
+struct ez_pid_namespace {
+	ez_u64 dev, inode;
+};
+struct ez_nested_pid {
+	ez_u32 place;
+	ez_u32 pid;
+};
+
 /* Attach cookie of a site: file number << 8 | enum ez_probe. */
 #define EZ_COOKIE(file, probe) ((ez_u64)(file) << 8 | (ez_u64)(probe))
 #define EZ_COOKIE_FILE(cookie) ((ez_u32)((cookie) >> 8))

@@ -313,8 +313,31 @@ def pid_reuse_inside():
 
 def pid_reuse():
     """B29: a new process with an old pid starts from 0."""
+    inside("reuse")
+
+
+def nested_inside():
+    """In a pid namespace of its own: processes beside the agent, and in two namespaces below."""
+    below = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", PLAYER)
+    with At(*below, forks=True) as one, At(*below, forks=True) as two, At(PLAYER) as beside:
+        for options in ((), ("--probes", "boundary"), ("--all",)):
+            with Agent(*options, *(() if options == ("--all",) else (one.pid, two.pid, beside.pid))) as agent:
+                if options == ("--all",):
+                    wait_until(lambda: len(agent.ask(0.5)["publishers"]) == 3, 15, "all three")
+                    time.sleep(0.3)
+                for number, player in enumerate((one, two, beside)):
+                    counted(agent, player, 101 + number)
+                assert agent.ask()["agents"][0]["losses"]["not_a_target"] == 0, agent.ask()["agents"]
+
+
+def nested():
+    """An agent in a container counts what runs in containers below it."""
+    inside("nested")
+
+
+def inside(what):
     subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable,
-                    __file__, "inside"], check=True, timeout=60)
+                    __file__, what], check=True, timeout=60)
 
 
 def overflow():
@@ -366,11 +389,11 @@ def main():
     require("bpf")
     if os.getuid():
         skip("needs root", "EZPROF_REQUIRE_BPF")
-    if sys.argv[1:] == ["inside"]:
-        pid_reuse_inside()
+    if sys.argv[1:]:
+        {"reuse": pid_reuse_inside, "nested": nested_inside}[sys.argv[1]]()
         return
     for story in (containers, pid_namespaces, replaced, odd_builds, many_sites, small, half_of_the_probes,
-                  without_sys, other_network, stopped, pid_reuse, overflow, churn_by_windows,
+                  without_sys, other_network, stopped, pid_reuse, nested, overflow, churn_by_windows,
                   churn_by_boundaries):
         began = time.monotonic()
         story()
