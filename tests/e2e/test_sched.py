@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from agent import Agent, bpf_programs, checked, command, publisher, subscribers, wait_until
+from agent import TEST_BIN, Agent, bpf_programs, checked, command, publisher, subscribers, wait_until
 from graph import BIN, Graph
 from require import require, skip
 
@@ -156,12 +156,43 @@ def others_are_not_looked_at():
                 assert sched["blocked_ms"] > n * WORK_MS * (1 - SLACK), (handle, n, sched)
                 assert sched["other_ms"] < 0.1 * sched["time_ms"], (handle, sched)
             [found] = set(maps_named("sched_threads")) - before
-            values = subprocess.run(["bpftool", "-j", "map", "dump", "id", str(found)],
-                                    stdout=subprocess.PIPE, check=True).stdout
             seen = {int.from_bytes(bytes(int(b, 16) for b in entry["value"][16:24]), "little") >> 32
-                    for entry in json.loads(values)} - {0}
+                    for entry in entries(found)} - {0}
             assert seen == {child, graph.programs[2].pid}, (seen, alone.pid)
             os.kill(child, 15)
+
+
+def entries(map_id):
+    text = subprocess.run(["bpftool", "-j", "map", "dump", "id", str(map_id)],
+                          stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(text)
+
+
+def threads_come_and_go():
+    """Two thousand that waited for a while, some of which ended in the midst of it."""
+    before = set(maps_named("sched_tasks"))
+    with subprocess.Popen([os.path.join(TEST_BIN, "sched_player")], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as player:
+        assert player.stdout.readline() == "ready\n"
+        with Agent(player.pid, "--sched") as agent:
+            print("run 2000", file=player.stdin, flush=True)
+            assert player.stdout.readline() == "done\n"
+            document = agent.ask(16.0)
+            cost = document["agents"][0]["cost"]["sched"]
+            assert not any(cost["losses"].values()), cost
+            assert len(document["publishers"]) == 16
+            for found in document["publishers"]:
+                blocked = found["blocked"]
+                sched = blocked["sched"]
+                # All of it but for what a thread takes to fall asleep and to wake up.
+                assert blocked["samples"] == 125, blocked
+                assert near(sched["time_ms"], blocked["time_ms"]), blocked
+                assert sched["blocked_ms"] >= 125 * 2 * 0.95, blocked
+                assert sched["other_ms"] < 0.1 * sched["time_ms"] + 1, blocked
+            # Who has ended has given its place back.
+            [tasks] = set(maps_named("sched_tasks")) - before
+            assert len(entries(tasks)) <= 2, entries(tasks)
+        player.stdin.close()
 
 
 def not_without_being_asked():
@@ -188,7 +219,7 @@ def main():
     if os.getuid():
         skip("needs root", "EZPROF_REQUIRE_BPF")
     for story in (not_without_being_asked, burns_sleeps_competes, blocked_by_a_slow_one,
-                  in_progress, others_are_not_looked_at):
+                  in_progress, others_are_not_looked_at, threads_come_and_go):
         story()
         print(f"{story.__name__}: ok", flush=True)
 
