@@ -229,12 +229,60 @@ EZ_INLINE void record_own(struct ez_sched_thread *t, __u64 task,
 		t->pid_tgid = pid_tgid;
 		t->endpoint[0] = t->endpoint[1] = 0;
 		t->epoch[0] = t->epoch[1] = 0;
+		t->gone = 0;
+		t->unread = 0;
+		t->off_ns = 0;
 	}
 	t->clock_offset_ns = target->clock_offset_ns;
 #pragma unroll
 	for (__u32 i = 0; i < EZ_SCHED_OBJECTS; i++)
 		t->address[i] = addresses[i];
 	record_close(t);
+}
+
+/* Its record is of no use any more. */
+static __attribute__((noinline)) int thread_remove(__u64 task)
+{
+	const __u32 *found = bpf_map_lookup_elem(&sched_tasks, &task);
+	__u32 index;
+
+	if (!found)
+		return 0;
+	index = *found;
+	if (!bpf_map_delete_elem(&sched_tasks, &task))
+		bpf_map_push_elem(&sched_free, &index, BPF_ANY);
+	return 0;
+}
+
+/* The current thread's record; a new one if need be. NULL: no room, which is counted. */
+EZ_INLINE struct ez_sched_thread *own_record(struct ez_sched_counters *counters, __u64 task,
+					     const struct ez_sched_target *target,
+					     const __u64 *addresses)
+{
+	struct ez_sched_thread *t = thread_of(task);
+
+	if (!t && !thread_add(task))
+		t = thread_of(task);
+	if (t)
+		record_own(t, task, target, addresses);
+	else
+		lose(counters, EZ_SCHED_LOSS_ROOM);
+	return t;
+}
+
+/*
+ * Words that can't be read: a loss, unless the thread is ending, which takes its memory away first
+ * and is not to be seen from here. So it is one once they can be read again.
+ */
+EZ_INLINE int note_read(struct ez_sched_counters *counters, struct ez_sched_thread *t, int failed)
+{
+	if (failed) {
+		t->unread++;
+	} else if (t->unread) {
+		counters->losses[EZ_SCHED_LOSS_UNREAD] += t->unread;
+		t->unread = 0;
+	}
+	return failed;
 }
 
 /* The current thread leaves its CPU. */
@@ -245,6 +293,7 @@ EZ_INLINE void leave(struct ez_sched_counters *counters, __u64 task, __u64 now, 
 	const struct ez_sched_target *target;
 	struct ez_sched_thread *t;
 	__u32 tgid = ez_current_tgid();
+	int failed;
 
 	target = bpf_map_lookup_elem(&sched_targets, &tgid);
 	if (!target)
@@ -252,22 +301,17 @@ EZ_INLINE void leave(struct ez_sched_counters *counters, __u64 task, __u64 now, 
 	t = thread_of(task);
 	if (t && t->pid_tgid != bpf_get_current_pid_tgid())
 		t = 0;
-	/* Nobody's at its end, when it has no memory any more. */
-	if (read_works(target, t, addresses, &works) && t)
-		lose(counters, EZ_SCHED_LOSS_UNREAD);
+	failed = read_works(target, t, addresses, &works);
+	if (t && note_read(counters, t, failed) && t->gone)
+		thread_remove(task);
+	if (t && t->gone)
+		return;
 	if (!works.work[0].endpoint && !works.work[1].endpoint)
 		return;
-	if (!t) {
-		t = thread_of(task);
-		if (!t && !thread_add(task))
-			t = thread_of(task);
-		if (!t) {
-			lose(counters, EZ_SCHED_LOSS_ROOM);
-			return;
-		}
-		record_own(t, task, target, addresses);
-	}
-	record_off(counters, t, tgid, &works, now, preempted);
+	if (!t)
+		t = own_record(counters, task, target, addresses);
+	if (t)
+		record_off(counters, t, tgid, &works, now, preempted);
 }
 
 /* A thread that left its CPU at work gets one again. */
@@ -345,28 +389,36 @@ int ezprof_sched_wakeup(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/*
+ * A thread at work ends: nobody goes on with that work here. It may still be switched off and on,
+ * before it has lost its memory and after that; its record goes with its last switch.
+ */
 SEC("raw_tp/sched_process_exit")
 int ezprof_sched_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct ez_sched_counters *counters = count(EZ_SCHED_EXIT);
-	__u64 task = ctx->args[0];
-	const __u32 *found = bpf_map_lookup_elem(&sched_tasks, &task);
+	__u64 addresses[EZ_SCHED_OBJECTS], task = ctx->args[0];
+	const struct ez_sched_target *target;
+	struct works works = {};
 	struct ez_sched_thread *t;
-	__u32 index;
+	__u32 tgid = ez_current_tgid();
 
-	if (!counters || !found)
+	target = bpf_map_lookup_elem(&sched_targets, &tgid);
+	if (!counters || !target || task != bpf_get_current_task())
 		return 0;
-	index = *found;
-	t = bpf_map_lookup_elem(&sched_threads, &index);
+	t = thread_of(task);
+	if (!t || t->pid_tgid != bpf_get_current_pid_tgid()) {
+		if (read_works(target, 0, addresses, &works) ||
+		    (!works.work[0].endpoint && !works.work[1].endpoint))
+			return 0;
+		t = own_record(counters, task, target, addresses);
+	}
 	if (!t)
 		return 0;
 	record_open(t);
-	t->off_ns = 0;
+	t->gone = 1;
 	t->epoch[0] = t->epoch[1] = 0;
 	t->endpoint[0] = t->endpoint[1] = 0;
-	t->pid_tgid = 0;
 	record_close(t);
-	if (!bpf_map_delete_elem(&sched_tasks, &task))
-		bpf_map_push_elem(&sched_free, &index, BPF_ANY);
 	return 0;
 }

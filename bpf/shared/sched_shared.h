@@ -52,7 +52,8 @@ struct ez_sched_thread {
 	ez_u32 slot[EZ_WORK_KINDS];
 	ez_u32 epoch[EZ_WORK_KINDS];	  /* 0: none */
 	ez_u64 address[EZ_SCHED_OBJECTS]; /* of its struct ez_thread; 0: not known */
-	ez_u64 reserved;
+	ez_u32 gone;   /* it is ending: nothing more is concluded from what it says */
+	ez_u32 unread; /* times that its words could not be read since they last could */
 	ez_u64 tail;
 };
 _Static_assert(sizeof(struct ez_sched_thread) == 128, "shared with BPF");

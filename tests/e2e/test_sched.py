@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`attach --sched`: what the time of callbacks and waits was spent on, from the kernel's scheduler."""
+"""`attach --sched`: what the time of callbacks and waits was spent on, as the scheduler tells."""
 
 import contextlib
 import json
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from agent import TEST_BIN, Agent, bpf_programs, checked, command, publisher, subscribers, wait_until
+from agent import TEST_BIN, Agent, checked, command, publisher, subscribers, wait_until
 from graph import BIN, Graph
 from require import require, skip
 
@@ -18,17 +18,28 @@ EMULATED = bool(os.environ.get("EZPROF_TEST_EMULATED"))
 SLACK = 0.5 if EMULATED else 0.2
 
 
-def maps_named(name):
-    """Ids of the maps with that name, of whichever agent."""
-    maps = json.loads(subprocess.run(["bpftool", "-j", "map", "list"], stdout=subprocess.PIPE,
-                                     check=True).stdout)
-    return [m["id"] for m in maps if m.get("name") == name]
+def ids_of(agent, kind):
+    """Ids of the BPF maps or programs that the agent has open; others may be at work beside it."""
+    ids = set()
+    for fd in os.listdir(f"/proc/{agent.pid}/fdinfo"):
+        with contextlib.suppress(OSError), open(f"/proc/{agent.pid}/fdinfo/{fd}") as info:
+            ids |= {int(line.split()[1]) for line in info if line.startswith(f"{kind}_id:")}
+    return ids
 
 
-def sched_programs():
-    text = subprocess.run(["bpftool", "-j", "prog", "list"], stdout=subprocess.PIPE,
+def named(kind, name):
+    """Ids of what is loaded, whoever has it."""
+    text = subprocess.run(["bpftool", "-j", kind, "list"], stdout=subprocess.PIPE,
                           check=True).stdout
-    return {p["id"] for p in json.loads(text) if p.get("name", "").startswith("ezprof_sched")}
+    return {o["id"] for o in json.loads(text) if o.get("name", "").startswith(name)}
+
+
+def entries(agent, name):
+    """A map of the agent's."""
+    [found] = named("map", name) & ids_of(agent, "map")
+    text = subprocess.run(["bpftool", "-j", "map", "dump", "id", str(found)],
+                          stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(text)
 
 
 @contextlib.contextmanager
@@ -114,7 +125,7 @@ def blocked_by_a_slow_one():
 
 
 def in_progress():
-    """A callback of several seconds shows from the first one on; one begun before the attach can't."""
+    """A callback of several seconds shows from the first one on, unless it began before."""
     with Graph() as graph:
         sink = graph.node("sink", "T", "--work-ms", 4000)
         source = graph.node("source", "T", "--rate", 50, "--wait-channels", 1)
@@ -147,7 +158,6 @@ def others_are_not_looked_at():
         graph.node("source", "T", "--rate", 50, "--wait-channels", 3)
         with open(f"/proc/{inside.pid}/task/{inside.pid}/children") as children:
             child = int(children.read().split()[0])
-        before = set(maps_named("sched_threads"))
         with Agent(child, graph.programs[2].pid, "--sched") as agent:
             document = busy(agent, 2.0, "attached", "inside")
             assert set(subscribers(document)) == {"attached", "inside"}, subscribers(document)
@@ -155,22 +165,14 @@ def others_are_not_looked_at():
                 sched, n = sched_of(document, handle)
                 assert sched["blocked_ms"] > n * WORK_MS * (1 - SLACK), (handle, n, sched)
                 assert sched["other_ms"] < 0.1 * sched["time_ms"], (handle, sched)
-            [found] = set(maps_named("sched_threads")) - before
             seen = {int.from_bytes(bytes(int(b, 16) for b in entry["value"][16:24]), "little") >> 32
-                    for entry in entries(found)} - {0}
+                    for entry in entries(agent, "sched_threads")} - {0}
             assert seen == {child, graph.programs[2].pid}, (seen, alone.pid)
             os.kill(child, 15)
 
 
-def entries(map_id):
-    text = subprocess.run(["bpftool", "-j", "map", "dump", "id", str(map_id)],
-                          stdout=subprocess.PIPE, check=True).stdout
-    return json.loads(text)
-
-
 def threads_come_and_go():
     """Two thousand that waited for a while, some of which ended in the midst of it."""
-    before = set(maps_named("sched_tasks"))
     with subprocess.Popen([os.path.join(TEST_BIN, "sched_player")], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as player:
         assert player.stdout.readline() == "ready\n"
@@ -190,24 +192,25 @@ def threads_come_and_go():
                 assert sched["blocked_ms"] >= 125 * 2 * 0.95, blocked
                 assert sched["other_ms"] < 0.1 * sched["time_ms"] + 1, blocked
             # Who has ended has given its place back.
-            [tasks] = set(maps_named("sched_tasks")) - before
-            assert len(entries(tasks)) <= 2, entries(tasks)
+            left = entries(agent, "sched_tasks")
+            assert len(left) <= 2, left
         player.stdin.close()
 
 
 def not_without_being_asked():
     with Graph() as graph:
         node = graph.node("source", "T", "--rate", 50, "--monitor")
-        before = sched_programs()
         with Agent(node.pid) as agent:
-            assert bpf_programs() and sched_programs() == before
+            assert ids_of(agent, "prog") & named("prog", "ezprof_window")
+            assert not ids_of(agent, "prog") & named("prog", "ezprof_sched")
             document = agent.ask(0.5)
             assert subscribers(document)["T"]["processing"]["sched"] is None, document
             assert publisher(document, "T")["blocked"]["sched"] is None, document
             assert document["agents"][0]["cost"]["sched"] is None
-        with Agent(node.pid, "--sched"):
-            assert len(sched_programs() - before) == 3
-        wait_until(lambda: sched_programs() == before, 20, "nothing stays")
+        with Agent(node.pid, "--sched") as agent:
+            ours = ids_of(agent, "prog") & named("prog", "ezprof_sched")
+            assert len(ours) == 3, ours
+        wait_until(lambda: not ours & named("prog", "ezprof_sched"), 20, "nothing stays")
         refused = command("ezprof-bpf", "attach", node.pid, "--sched", "--probes", "boundary")
         assert refused.returncode == 2 and "--sched" in refused.stderr, refused
         once = command("ezprof-bpf", "attach", node.pid, "--sched", "--once", "--window", 0.5)
