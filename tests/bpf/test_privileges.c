@@ -17,10 +17,13 @@
 #include <cap-ng.h>
 #include <errno.h>
 #include <grp.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,6 +211,79 @@ static void test_least_rights(void **state)
 	player_stop(&player);
 }
 
+/* ---- refused though all capabilities are there: what /proc and /sys say of it ---- */
+
+/* A folder of our own making over a real one, and a file in it. In a mount namespace of our own. */
+static int pretend(const char *over, const char *folder, const char *file, const char *says)
+{
+	char path[128];
+	FILE *text;
+
+	snprintf(path, sizeof(path), "%s/%s", over, folder);
+	if (mount("none", over, "tmpfs", 0, NULL) || mkdir(path, 0755))
+		return -errno;
+	snprintf(path, sizeof(path), "%s/%s/%s", over, folder, file);
+	text = fopen(path, "we");
+	if (!text)
+		return -errno;
+	fputs(says, text);
+	return fclose(text) ? -EIO : 0;
+}
+
+/* All four lines are there, and the second says so. */
+static int explains(enum ezprof_attempt attempt, const char *why)
+{
+	struct ezprof_refusal r;
+
+	ezprof_privileges_explain(attempt, -EPERM, &r);
+	if (!strstr(r.why, why))
+		printf("'%s' in place of '%s'\n", r.why, why);
+	return expect(strstr(r.why, why) && *r.what && *r.now && *r.forever && !r.missing, 1);
+}
+
+static int explain_yama(void)
+{
+	return explains(EZPROF_ATTEMPT_MEMORY, "security module refuses") +
+	       expect(!pretend("/proc/sys/kernel", "yama", "ptrace_scope", "3\n"), 10) +
+	       explains(EZPROF_ATTEMPT_MEMORY, "ptrace_scope is 3") +
+	       explains(EZPROF_ATTEMPT_OBJECT, "ptrace_scope is 3") +
+	       explains(EZPROF_ATTEMPT_LOAD, "security module or the kernel's configuration");
+}
+
+static int explain_lockdown(void)
+{
+	return expect(!pretend("/sys/kernel", "security", "lockdown",
+			       "none [integrity] confidentiality\n"),
+		      10) +
+	       explains(EZPROF_ATTEMPT_LOAD, "security module or the kernel's configuration") +
+	       expect(!pretend("/sys/kernel", "security", "lockdown",
+			       "none integrity [confidentiality]\n"),
+		      10) +
+	       explains(EZPROF_ATTEMPT_LOAD, "locked down (confidentiality)") +
+	       explains(EZPROF_ATTEMPT_LINK, "locked down (confidentiality)") +
+	       explains(EZPROF_ATTEMPT_MEMORY, "security module refuses");
+}
+
+static int run_apart(int (*what)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)
+			      ? 99
+			      : what());
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_causes(void **state)
+{
+	(void)state;
+	assert_int_equal(run_apart(explain_yama), 0);
+	assert_int_equal(run_apart(explain_lockdown), 0);
+}
+
 static void test_user(void **state)
 {
 	uid_t uid;
@@ -236,6 +312,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_missing_rights),
 		cmocka_unit_test(test_least_rights),
+		cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_user),
 	};
 
