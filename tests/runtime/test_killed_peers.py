@@ -84,7 +84,7 @@ class Times:
         start = time.monotonic()
         while not condition():
             assert time.monotonic() - start < LIMIT_S, f"{what}: not within {LIMIT_S} s"
-            time.sleep(0.002)
+            time.sleep(0.005)
         self.note(what, time.monotonic() - start)
 
     def note(self, what, took):
