@@ -322,6 +322,16 @@ static void obey(struct peer *peer, char *line)
 	fflush(stdout);
 }
 
+/* What was taken and kept may outlive both ends, but not the context. */
+static void leave(struct peer *peer)
+{
+	for (unsigned int i = 0; i < peer->num_subscribers; i++)
+		ez_subscriber_destroy(peer->subscribers[i]);
+	ez_publisher_destroy(peer->publisher);
+	ez_message_release(&peer->kept);
+	ez_context_destroy(peer->context);
+}
+
 int main(int argc, char **argv)
 {
 	static char line[LINE_BYTES];
@@ -335,6 +345,6 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (!err && fgets(line, sizeof(line), stdin) && strcmp(line, "quit\n") != 0)
 		obey(&peer, line);
-	ez_context_destroy(peer.context);
+	leave(&peer);
 	return err ? 1 : 0;
 }
