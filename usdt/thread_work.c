@@ -71,6 +71,46 @@ struct ez_thread *ez_thread_claim(void)
 	return ez_thread_own == EZ_THREAD_NONE ? NULL : ez_thread_own;
 }
 
+bool ez_work_may_begin(struct ez_bucket_page *page, struct ez_work *w, uint64_t endpoint,
+		       uint64_t now)
+{
+	/* Another thread's, or its own outer one. */
+	if (page->worker && page->worker != w && ez_work_endpoint(page->worker) == endpoint)
+		return false;
+	if (ez_work_endpoint(w) && now - w->since_ns < EZ_WORK_STALE_NS)
+		return false;
+	/* Else there is one put aside, of another message: what it had goes on with this one. */
+	if (page->worker != w)
+		page->covered.kept_ns = 0;
+	__atomic_store_n(&w->endpoint, 0, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return true;
+}
+
+void ez_work_end_other(const struct ez_entry *e, struct ez_bucket_page *page, uint64_t now,
+		       uint64_t bucket_ns)
+{
+	uint64_t endpoint = EZ_ENDPOINT_REF(e->generation, e->index);
+	struct ez_covered *c = &page->covered;
+	uint64_t since = c->since_ns, kept = c->kept_ns;
+	struct ez_work *w = page->worker;
+
+	page->worker = NULL;
+	c->since_ns = 0;
+	c->kept_ns = 0;
+	/* By an exchange: its thread may be giving the word to another endpoint now, whose lock
+	 * isn't this one. */
+	if (since && !__atomic_compare_exchange_n(&w->endpoint, &endpoint, 0, false,
+						  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	c->covered_ns += kept;
+	if (!since)
+		return;
+	c->covered_ns += now > since ? now - since : 0;
+	if (since < bucket_ns)
+		c->carry_ns += bucket_ns - since + kept;
+}
+
 void ez_work_suspend(struct ez_entry *e)
 {
 	struct ez_bucket_page *page = e ? ez_entry_page(e) : NULL;

@@ -47,19 +47,21 @@ static inline struct ez_thread *ez_thread_self(void)
 	return t ? NULL : ez_thread_claim();
 }
 
-static inline void ez_work_say(struct ez_work *w, uint64_t endpoint, uint64_t now)
-{
-	/* BPF sees these in order: it runs on this thread's own CPU. */
-	__atomic_store_n(&w->endpoint, 0, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	w->since_ns = now;
-	__atomic_store_n(&w->endpoint, endpoint, __ATOMIC_RELEASE);
-}
-
 static inline uint64_t ez_work_endpoint(const struct ez_work *w)
 {
 	return __atomic_load_n(&w->endpoint, __ATOMIC_RELAXED);
 }
+
+/* The word must be empty: BPF, which runs on this thread's own CPU, sees these in order. */
+static inline void ez_work_say(struct ez_work *w, uint64_t endpoint, uint64_t now)
+{
+	w->since_ns = now;
+	__atomic_store_n(&w->endpoint, endpoint, __ATOMIC_RELEASE);
+}
+
+/* Somebody works for the endpoint, or the thread for somebody: may it begin? Empties the word. */
+bool ez_work_may_begin(struct ez_bucket_page *page, struct ez_work *w, uint64_t endpoint,
+		       uint64_t now);
 
 /* This thread works for the endpoint from now on. */
 static inline void ez_work_begin(const struct ez_entry *e, struct ez_bucket_page *page,
@@ -72,36 +74,17 @@ static inline void ez_work_begin(const struct ez_entry *e, struct ez_bucket_page
 	if (!self)
 		return;
 	w = &self->work[kind];
-	/* Another thread's, or its own outer one. */
-	if (page->worker && page->worker != w && ez_work_endpoint(page->worker) == endpoint)
-		return;
-	if (__builtin_expect(ez_work_endpoint(w) && now - w->since_ns < EZ_WORK_STALE_NS, 0))
+	if (__builtin_expect(page->worker || ez_work_endpoint(w), 0) &&
+	    !ez_work_may_begin(page, w, endpoint, now))
 		return;
 	ez_work_say(w, endpoint, now);
-	/* Else there is one put aside, of another message: what it had goes on with this one. */
-	if (page->worker != w)
-		page->covered.kept_ns = 0;
 	page->worker = w;
 	page->covered.since_ns = now;
 }
 
-/*
- * Clears the word if it is still the endpoint's. From another thread by an exchange: that thread
- * may be giving it to another endpoint now, whose lock isn't this one.
- */
-static inline bool ez_work_unsay(struct ez_work *w, uint64_t endpoint)
-{
-	struct ez_thread *self = ez_thread_own;
-
-	if (self && (w == &self->work[EZ_WORK_CALLBACK] || w == &self->work[EZ_WORK_WAIT])) {
-		if (ez_work_endpoint(w) != endpoint)
-			return false;
-		__atomic_store_n(&w->endpoint, 0, __ATOMIC_RELAXED);
-		return true;
-	}
-	return __atomic_compare_exchange_n(&w->endpoint, &endpoint, 0, false, __ATOMIC_RELAXED,
-					   __ATOMIC_RELAXED);
-}
+/* The rest of ez_work_end(): on another thread, put aside, or begun in an earlier bucket. */
+void ez_work_end_other(const struct ez_entry *e, struct ez_bucket_page *page, uint64_t now,
+		       uint64_t bucket_ns);
 
 /*
  * The endpoint's work ends, on whatever thread. `bucket_ns`: where the current bucket begins.
@@ -109,23 +92,24 @@ static inline bool ez_work_unsay(struct ez_work *w, uint64_t endpoint)
 static inline void ez_work_end(const struct ez_entry *e, struct ez_bucket_page *page, uint64_t now,
 			       uint64_t bucket_ns)
 {
-	uint64_t endpoint = EZ_ENDPOINT_REF(e->generation, e->index);
+	struct ez_thread *self = ez_thread_own;
 	struct ez_covered *c = &page->covered;
 	struct ez_work *w = page->worker;
-	uint64_t since = c->since_ns;
 
 	if (!w)
 		return;
-	page->worker = NULL;
+	/* Its own word, which still is the endpoint's if it says the same moment. */
+	if (__builtin_expect(!self || w != &self->work[EZ_WORK_CALLBACK] || !w->endpoint ||
+				     w->since_ns != c->since_ns || c->kept_ns ||
+				     c->since_ns < bucket_ns || now < c->since_ns,
+			     0)) {
+		ez_work_end_other(e, page, now, bucket_ns);
+		return;
+	}
+	__atomic_store_n(&w->endpoint, 0, __ATOMIC_RELAXED);
+	c->covered_ns += now - c->since_ns;
 	c->since_ns = 0;
-	if (since && !ez_work_unsay(w, endpoint))
-		return;
-	c->covered_ns += c->kept_ns;
-	if (!since)
-		return;
-	c->covered_ns += now > since ? now - since : 0;
-	if (since < bucket_ns)
-		c->carry_ns += bucket_ns - since + c->kept_ns;
+	page->worker = NULL;
 }
 
 /*
