@@ -43,18 +43,21 @@ int ezprof_opener_mark(struct ezprof_opener *opener, uint16_t port, uid_t uid);
 /* Hands over the program that links will run, and how they are to be made. */
 int ezprof_opener_set_program(struct ezprof_opener *opener, const struct ezprof_bpf *bpf);
 
-/* One instrumented object file that a process maps. */
-struct ezprof_object {
-	uint64_t device, inode; /* which file: two processes may map the same */
-	uint64_t bias;		/* add to link-time addresses */
-	int fd;			/* the file itself, whatever its name is now */
-	char *path;		/* as the process sees it; hostile text */
-	struct ezprof_elf elf;
-};
-
 /* A file as /proc/PID/maps names it. */
 struct ezprof_file_id {
 	uint64_t device, inode;
+};
+
+/* One instrumented object file that a process maps. */
+struct ezprof_object {
+	uint64_t device, inode; /* which file: two processes may map the same */
+	struct ezprof_file_id in_maps;
+	uint64_t bias; /* add to link-time addresses */
+	/* The process has it once more at another place (dlmopen): hits don't tell which it was. */
+	bool twice;
+	int fd;	    /* the file itself, whatever its name is now */
+	char *path; /* as the process sees it; hostile text */
+	struct ezprof_elf elf;
 };
 
 /* A process and what was opened of it. */

@@ -21,6 +21,19 @@ struct search {
 	int refused;			/* a file that may not be opened: the errno */
 };
 
+/* Mappings of one copy of an object all have the same bias. */
+static void note_copy(struct ezprof_process *p, const struct ezprof_proc_map *map)
+{
+	for (uint32_t i = 0; i < p->object_count; i++) {
+		struct ezprof_object *object = &p->objects[i];
+		uint64_t bias;
+
+		if (object->in_maps.device == map->device && object->in_maps.inode == map->inode &&
+		    !ezprof_elf_bias(&object->elf, map->start, map->offset, &bias))
+			object->twice = object->twice || bias != object->bias;
+	}
+}
+
 static bool was_seen(const struct ezprof_process *p, const struct ezprof_proc_map *map)
 {
 	for (uint32_t i = 0; i < p->searched; i++) {
@@ -66,6 +79,7 @@ static int keep_object(struct ezprof_process *p, const struct ezprof_proc_map *m
 		return -errno;
 	object->device = st.st_dev;
 	object->inode = st.st_ino;
+	object->in_maps = (struct ezprof_file_id){.device = map->device, .inode = map->inode};
 	err = ezprof_elf_bias(&object->elf, map->start, map->offset, &object->bias);
 	if (err)
 		return err;
@@ -144,8 +158,12 @@ static int search(struct search *s)
 	if (err)
 		return err;
 	while (!err && ezprof_proc_maps_next(&maps, &map)) {
-		if (!map.executable || !map.inode || was_seen(s->process, &map))
+		if (!map.executable || !map.inode)
 			continue;
+		if (was_seen(s->process, &map)) {
+			note_copy(s->process, &map);
+			continue;
+		}
 		err = note_seen(s->process, &map);
 		if (!err)
 			err = look_at(s, &map);

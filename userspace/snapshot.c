@@ -110,6 +110,10 @@ static void judge_probes(struct ezprof_snapshot *s, const struct ezprof_target *
 {
 	char names[80], detail[160];
 
+	if (target->process->objects[i].twice)
+		add_fault(s, target, EZPROF_REASON_INCOMPLETE,
+			  "it has one library twice (dlmopen): endpoints of one copy are listed, "
+			  "and may have hits of the other");
 	if (!ezprof_measurement_missing(s->measurement, &target->process->objects[i].elf, names,
 					sizeof(names)))
 		return;
@@ -249,7 +253,7 @@ static int make_tables(struct ezprof_snapshot *s)
 	size_t i, faults = 1;
 
 	for (i = 0; i < m->target_count; i++)
-		faults += 3 * m->targets[i]->object_count + 1;
+		faults += 4 * m->targets[i]->object_count + 1;
 	free(s->attached);
 	free(s->faults);
 	s->attached = calloc(m->target_count + 1, sizeof(s->attached[0]));

@@ -169,6 +169,37 @@ def many_sites():
                 target.kill()
 
 
+TWICE = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	void *one = dlopen(argv[1], RTLD_NOW), *two = argc > 2 ? dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW) : one;
+	(void)!write(1, one && two ? "ok\n" : "no\n", 3);
+	pause();
+}
+"""
+
+
+def one_library_twice():
+    """Two copies of one library in a process can't be told apart by their hits: that is said."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = os.path.join(folder, "twice.c"), os.path.join(folder, "twice")
+        with open(source, "w") as text:
+            text.write(TWICE)
+        subprocess.run(["gcc", source, "-o", program, "-ldl"], check=True)
+        library = os.path.realpath(os.path.join(BIN, "..", "lib", "libezmsg.so"))
+        for copies in (1, 2):
+            with subprocess.Popen([program, library, *["again"] * (copies - 1)], text=True,
+                                  stdout=subprocess.PIPE) as target:
+                assert target.stdout.readline() == "ok\n"
+                with Agent(target.pid) as agent:
+                    errors = [e for e in agent.ask()["errors"] if "twice" in e["detail"]]
+                    assert len(errors) == copies - 1, errors
+                target.kill()
+
+
 def small():
     """B23: a 32-bit program is refused by that name; the others in the same call are measured."""
     with tempfile.TemporaryDirectory() as folder:
@@ -392,7 +423,7 @@ def main():
     if sys.argv[1:]:
         {"reuse": pid_reuse_inside, "nested": nested_inside}[sys.argv[1]]()
         return
-    for story in (containers, pid_namespaces, replaced, odd_builds, many_sites, small, half_of_the_probes,
+    for story in (containers, pid_namespaces, replaced, odd_builds, many_sites, one_library_twice, small, half_of_the_probes,
                   without_sys, other_network, stopped, pid_reuse, nested, overflow, churn_by_windows,
                   churn_by_boundaries):
         began = time.monotonic()
