@@ -22,6 +22,8 @@ WITHOUT = {
     "bpf_counts_perf_event": "this kernel has nothing but perf_event: bpf_counts is the same",
     "bpf_cycles": "a thousand detaches at half a second each",
     "bpf_helpers": "no matter of the kernel",
+    "bpf_overlap_stops": "this kernel lets no program sleep that uses a queue",
+    "bpf_overlap_unprotected": "the same",
     "bpf_thirty_two_bits": "no compiler there, and no matter of the kernel",
 }
 VARIANTS = {
