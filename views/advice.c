@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What could be had cheaper: shared memory instead of TCP, smaller messages. */
-#include "load.h"
 #include "phrase.h"
+#include "task_cost.h"
 #include "why_part.h"
 
 #include <string.h>
 
-#define LARGE_BYTES 262144.0
-#define OWN_MS_MIN 1.0
-#define BLOCKED_SHARE_MAX 0.2
-#define OWN_SHARE 0.5
+#define SERIALISE_SHARE_MIN 0.3
 
 static bool same_host(const struct ezprof_object *a, const struct ezprof_object *b)
 {
@@ -78,51 +75,52 @@ static void tcp_within_host(struct ezprof_why_context *c, size_t publisher)
 	ez_buffer_free(&text);
 }
 
-static bool leaves_the_process(const struct ezprof_model *model, size_t publisher)
+/* Time that serialising takes per message, and its share of the time; false: not known. */
+static bool serialise_cost(const struct ezprof_why_context *c, const struct ezprof_object *p,
+			   double *ret_ms, double *ret_share)
 {
-	EZPROF_EACH (model, EZPROF_LINK, i) {
-		const char *transport = ezprof_label(&model->objects[i], EZPROF_LABEL_TRANSPORT);
+	double messages = ezprof_growth(c->before, p, EZPROF_PUB_MESSAGES_TOTAL);
+	double total_ms = ezprof_growth(c->before, p, EZPROF_PUB_SERIALISE_TOTAL_MS);
 
-		if (model->objects[i].parent == publisher &&
-		    (strcmp(transport, "shm") == 0 || strcmp(transport, "tcp") == 0))
-			return true;
-	}
-	return false;
+	if (!ezprof_known(ezprof_value(p, EZPROF_PUB_SERIALISE_TOTAL_MS)) || messages < 1)
+		return false;
+	*ret_ms = total_ms / messages;
+	*ret_share = *ret_ms * ezprof_figure(p, EZPROF_PUB_RATE_HZ, 0.0) / 1000.0;
+	return true;
 }
 
-/* Large messages of a publisher that spends most of the time on its own: what the figures allow to
- * say. */
+/* A publisher that spends much of the time on making its messages fit to travel. */
 static void serialising(struct ezprof_why_context *c, size_t publisher)
 {
 	const struct ezprof_object *p = &c->model->objects[publisher];
-	double messages = ezprof_figure(p, EZPROF_PUB_MESSAGES_WINDOW, 0.0);
-	double bytes = messages > 0 ? ezprof_figure(p, EZPROF_PUB_BYTES_WINDOW, 0.0) / messages : 0;
-	double p50 = ezprof_figure(p, EZPROF_PUB_GAP_P50_MS, 0.0);
-	double p99 = ezprof_figure(p, EZPROF_PUB_GAP_P99_MS, 0.0);
+	double messages = ezprof_figure(p, EZPROF_PUB_MESSAGES_WINDOW, 0.0), ms, share;
 	struct ezprof_finding *finding;
 	struct ez_buffer text;
 
-	/* A steady gap is a pace that somebody chose; one that varies is work. */
-	if (ezprof_why_is_waiting(c->findings, publisher) || bytes < LARGE_BYTES ||
-	    ezprof_own_ms(p) < OWN_MS_MIN || p99 < p50 * (1 + OWN_SHARE) ||
-	    ezprof_blocked_share(p) > BLOCKED_SHARE_MAX || !leaves_the_process(c->model, publisher))
+	if (!serialise_cost(c, p, &ms, &share) || share < SERIALISE_SHARE_MIN)
 		return;
-	finding = ezprof_finding_add(c->findings, EZPROF_FINDING_SERIALISING, publisher, bytes);
+	finding = ezprof_finding_add(c->findings, EZPROF_FINDING_SERIALISING, publisher,
+				     100.0 * share);
 	if (!finding)
 		return;
+	finding->bound_hz = 1000.0 / ms;
 	ez_buffer_init(&text, SIZE_MAX / 2);
 	ezprof_say_publisher(&text, p);
-	ez_buffer_append_text(&text, " takes ");
-	ezprof_say_ms(&text, ezprof_own_ms(p));
-	ez_buffer_append_text(&text, " of its own for a message of ");
-	ezprof_say_bytes(&text, bytes);
-	ez_buffer_append_text(&text, ", of which serialising and copying are a part that is not "
-				     "measured apart; it is blocked only ");
-	ezprof_say_share(&text, ezprof_blocked_share(p));
-	ez_buffer_append_text(&text, " of the time.");
-	ezprof_finding_rests_on(finding, publisher, EZPROF_PUB_BYTES_WINDOW);
-	ezprof_finding_rests_on(finding, publisher, EZPROF_PUB_MESSAGES_WINDOW);
-	ezprof_finding_rests_on(finding, publisher, EZPROF_PUB_BLOCKED_SHARE);
+	ez_buffer_append_text(&text, " spends ");
+	ezprof_say_share(&text, share);
+	ez_buffer_append_text(&text, " of the time on serialising and copying: ");
+	ezprof_say_ms(&text, ms);
+	ez_buffer_append_text(&text, " for each message");
+	if (messages > 0) {
+		ez_buffer_append_text(&text, " of ");
+		ezprof_say_bytes(&text, ezprof_figure(p, EZPROF_PUB_BYTES_WINDOW, 0.0) / messages);
+	}
+	ez_buffer_append_text(&text, ", so at most ");
+	ezprof_say_rate(&text, finding->bound_hz);
+	ez_buffer_append_text(&text, "; in the same process nothing would be serialised.");
+	ezprof_finding_rests_on(finding, publisher, EZPROF_PUB_SERIALISE_TOTAL_MS);
+	ezprof_finding_rests_on(finding, publisher, EZPROF_PUB_MESSAGES_TOTAL);
+	ezprof_finding_rests_on(finding, publisher, EZPROF_PUB_RATE_HZ);
 	ezprof_finding_say(c->findings, finding, &text);
 }
 

@@ -27,6 +27,9 @@ static size_t holder_of(const struct ezprof_model *model, size_t publisher)
 		const struct ezprof_object *s = &model->objects[i];
 		double weight = ezprof_held(s) * (1.0 + 0.5 * ezprof_busy_share(s));
 
+		/* What ezmsg tells by itself knows no buffers, only who works. */
+		if (ezprof_is_told_by_ezmsg(s))
+			weight = ezprof_busy_share(s);
 		if (s->from == publisher && weight > most) {
 			most = weight;
 			best = i;

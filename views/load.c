@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "load.h"
 
+#include <string.h>
+
 #define BURST_SAMPLES_MIN 8.0
 #define BURST_RATIO 4.0
+
+bool ezprof_is_told_by_ezmsg(const struct ezprof_object *object)
+{
+	return strcmp(ezprof_label(object, EZPROF_LABEL_SOURCE), "ezmsg") == 0;
+}
 
 double ezprof_busy_share(const struct ezprof_object *subscriber)
 {

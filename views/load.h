@@ -5,6 +5,9 @@
 
 #include "model.h"
 
+/* Are the figures ezmsg's own? Then processing includes what the same task was blocked. */
+bool ezprof_is_told_by_ezmsg(const struct ezprof_object *object);
+
 /* Share of the window in which it processed, 0 to 1; the message in its hands counts. */
 double ezprof_busy_share(const struct ezprof_object *subscriber);
 

@@ -103,6 +103,7 @@
 	EZPROF_TIMING_METRICS(X, PUB, LEASE, "lease", "lease.", "time that a receiving process kept a buffer", "lease of the buffer by a channel", "that channel's free", "leases whose begin was not seen, or whose holder left") \
 	EZPROF_GAP_METRICS(X, PUB, "publish", "next publish") \
 	EZPROF_COUNTED_METRICS(X, PUB, "messages published") \
+	X(PUB, SERIALISE_TOTAL_MS, "serialise_total_ms", "serialise.total_ms", MS, COUNTER, "time in which a Python publisher's messages were serialised and copied since it was opened; not part of blocked", "serialising begins", "copied", "") \
 	X(PUB, UNSIZED_TOTAL, "unsized_total", "unsized_messages", NONE, COUNTER, "messages of unknown size", "", "", "")
 
 #define EZPROF_LINK_METRICS(X) \

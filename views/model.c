@@ -181,26 +181,6 @@ static int read_objects(struct ezprof_model *model, struct json_object *document
 	return err;
 }
 
-/* Channels name their publisher by its id. */
-static void find_publishers(struct ezprof_model *model)
-{
-	size_t i, p;
-
-	for (i = model->first[EZPROF_CHAN]; i < model->first[EZPROF_TASK]; i++) {
-		struct ezprof_object *object = &model->objects[i];
-		const char *id = ezprof_label(object, EZPROF_LABEL_PUB_ID);
-
-		if (object->scope == EZPROF_SUB) {
-			object->from = model->objects[object->parent].from;
-			continue;
-		}
-		for (p = model->first[EZPROF_PUB]; p < model->first[EZPROF_PUB + 1]; p++) {
-			if (strcmp(ezprof_label(&model->objects[p], EZPROF_LABEL_ID), id) == 0)
-				object->from = p;
-		}
-	}
-}
-
 static int read_mentions(struct json_object *list, const char *const keys[4],
 			 struct ezprof_mention **mentions, size_t *n)
 {
@@ -243,40 +223,6 @@ static int read_processes(struct ezprof_model *model, struct json_object *docume
 	return err;
 }
 
-static int add_edge(struct ezprof_model *model, const char *from, const char *to)
-{
-	struct ezprof_edge *grown =
-		reallocarray(model->edges, model->n_edges + 1, sizeof(*model->edges));
-
-	if (!grown)
-		return -ENOMEM;
-	model->edges = grown;
-	grown[model->n_edges++] = (struct ezprof_edge){strdup(from), strdup(to)};
-	return 0;
-}
-
-/* {topic: [topics that it feeds]}; names as the document has them. */
-static int read_edges(struct ezprof_model *model, struct json_object *document)
-{
-	struct json_object *graph = ezprof_json_at(document, "graph");
-	int err = 0;
-
-	if (!json_object_is_type(graph, json_type_object))
-		return 0;
-	json_object_object_foreach(graph, topic, fed)
-	{
-		size_t i, n = ezprof_json_length(fed);
-
-		for (i = 0; i < n && !err; i++) {
-			struct json_object *to = json_object_array_get_idx(fed, i);
-
-			if (json_object_is_type(to, json_type_string))
-				err = add_edge(model, topic, json_object_get_string(to));
-		}
-	}
-	return err;
-}
-
 static int model_of(struct json_object *document, struct ezprof_model **ret_model)
 {
 	struct ezprof_model *model = calloc(1, sizeof(*model));
@@ -285,12 +231,12 @@ static int model_of(struct json_object *document, struct ezprof_model **ret_mode
 	if (!model)
 		return -ENOMEM;
 	err = read_objects(model, document);
-	if (!err) {
-		find_publishers(model);
-		err = read_processes(model, document);
-	}
 	if (!err)
-		err = read_edges(model, document);
+		err = ezprof_model_read_edges(model, document);
+	if (!err)
+		err = ezprof_model_find_publishers(model);
+	if (!err)
+		err = read_processes(model, document);
 	model->host = ezprof_json_copy(document, "host");
 	model->tool = ezprof_json_copy(document, "tool");
 	model->time_ns = whole_at(document, "time_ns");

@@ -5,7 +5,7 @@
 
 #include <json-c/json.h>
 
-#include "number.h"
+#include "model.h"
 
 /* The value under the keys of a path ("a.b"); NULL if there is none. */
 struct json_object *ezprof_json_at(struct json_object *object, const char *path);
@@ -24,5 +24,9 @@ struct json_object *ezprof_json_document(const char *text, size_t n);
 
 /* The same for the one that begins at *at, which moves behind it. */
 struct json_object *ezprof_json_next_document(const char *text, size_t n, size_t *at);
+
+/* `graph` of the document; then who is behind whom, for which edges come first. -ENOMEM. */
+int ezprof_model_read_edges(struct ezprof_model *model, struct json_object *document);
+int ezprof_model_find_publishers(struct ezprof_model *model);
 
 #endif

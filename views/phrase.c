@@ -87,9 +87,14 @@ void ezprof_say_subscriber_name(struct ez_buffer *out, const struct ezprof_model
 
 	if (costliest != EZPROF_NO_OBJECT)
 		ezprof_say_name(out, ezprof_label(&model->objects[costliest], EZPROF_LABEL_TASK));
-	else if (*task)
+	else if (*task && (strchr(task, ':') || !*topic))
 		ezprof_say_name(out, task);
-	else if (*handle && strcmp(handle, topic) != 0) {
+	else if (*task) {
+		/* A coroutine's name alone doesn't say of which unit. */
+		ezprof_say_name(out, task);
+		ez_buffer_append_text(out, " on ");
+		ezprof_say_name(out, topic);
+	} else if (*handle && strcmp(handle, topic) != 0) {
 		ezprof_say_name(out, handle);
 		if (*topic) {
 			ez_buffer_append_text(out, " on ");

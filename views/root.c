@@ -68,7 +68,12 @@ static void say_innocents(struct ezprof_root *r)
 			continue;
 		ez_buffer_append_text(&r->text, " ");
 		ezprof_say_subscriber_name(&r->text, model, s);
-		ez_buffer_append_text(&r->text, " only waits too: it needs ");
+		ez_buffer_append_text(&r->text, " only waits too");
+		if (ezprof_is_told_by_ezmsg(s)) {
+			ez_buffer_append_text(&r->text, ".");
+			continue;
+		}
+		ez_buffer_append_text(&r->text, ": it needs ");
 		ezprof_say_ms(&r->text, ezprof_figure(s, EZPROF_SUB_PROCESS_AVG_MS, 0.0));
 		ez_buffer_append_text(&r->text, " itself");
 		if (by == EZPROF_FLOW_PROCESS)
@@ -111,7 +116,8 @@ static void say_without(struct ezprof_root *r)
 		double capacity = ezprof_capacity_hz(&model->objects[x]);
 		size_t from = model->objects[x].from;
 
-		if (x == r->at || capacity <= 0 || from == EZPROF_NO_OBJECT ||
+		if (x == r->at || capacity <= 0 || ezprof_is_told_by_ezmsg(&model->objects[x]) ||
+		    from == EZPROF_NO_OBJECT ||
 		    !(is_waiting(r, from) || ezprof_flow(model, r->at, from)))
 			continue;
 		if (hz < 0 || capacity < hz) {
@@ -122,8 +128,8 @@ static void say_without(struct ezprof_root *r)
 	for (i = 0; i < r->n_publishers; i++) {
 		double own_ms = ezprof_own_ms(&model->objects[r->publishers[i]]);
 
-		if (own_ms > 0 && (hz < 0 || 1000.0 / own_ms < hz) &&
-		    is_source(model, r->publishers[i])) {
+		if (own_ms > 0 && !ezprof_is_told_by_ezmsg(&model->objects[r->publishers[i]]) &&
+		    (hz < 0 || 1000.0 / own_ms < hz) && is_source(model, r->publishers[i])) {
 			hz = 1000.0 / own_ms;
 			by = r->publishers[i];
 		}

@@ -53,7 +53,7 @@ static void name_subscriber(struct ez_buffer *out, const struct ezprof_model *mo
 
 	if (which == 1)
 		ez_buffer_append_text(out, ezprof_from_topic(model, object));
-	else if (*task)
+	else if (strchr(task, ':')) /* else it doesn't say of which unit */
 		ez_buffer_append_text(out, task);
 	else
 		ez_buffer_append_text(out,
@@ -260,9 +260,12 @@ static void put_totals(struct ez_buffer *out, const struct ezprof_model *model)
 		   model->first[EZPROF_PUB + 1] - model->first[EZPROF_PUB],
 		   model->first[EZPROF_SUB + 1] - model->first[EZPROF_SUB]);
 	ezprof_say_rate(out, sum(model, EZPROF_PUB_RATE_HZ));
-	ez_buffer_append_text(out, ", ");
-	ezprof_say_bytes(out, sum(model, EZPROF_PUB_BYTES_PER_S));
-	ezprof_put(out, "/s\nwindow %g s, lost %s, errors %.0f\n",
+	if (sum(model, EZPROF_PUB_BYTES_PER_S) > 0) {
+		ez_buffer_append_text(out, ", ");
+		ezprof_say_bytes(out, sum(model, EZPROF_PUB_BYTES_PER_S));
+		ez_buffer_append_text(out, "/s");
+	}
+	ezprof_put(out, "\nwindow %g s, lost %s, errors %.0f\n",
 		   ezprof_figure(graph, EZPROF_GRAPH_WINDOW_S, 0.0), cell,
 		   ezprof_figure(graph, EZPROF_GRAPH_ERRORS, 0.0));
 }

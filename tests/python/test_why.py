@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -151,10 +152,40 @@ def test_idle():
     assert findings[0]["kind"] == "idle" and not problems(findings), text(findings)
 
 
+def address_of(program):
+    """Where ez.run put its graph server."""
+    def found():
+        match = re.search(r"GraphServer (?:@|at) (\S+)", program.text())
+        return match and match.group(1)
+    return harness.eventually(found, what="the graph server's address")
+
+
+def test_unprepared():
+    """Started without us: the chain by what ezmsg tells itself, and how to learn more."""
+    python = environment.ensure(VERSION)
+    with harness.Program(python, GRAPHS, "slow_last", "FOLDER", probes=False) as program:
+        program.wait_for("up")
+        address = address_of(program)
+        time.sleep(1.0)
+        findings = ask(address)
+        program.finish()
+    top = first(findings, "slow_subscriber", "work on SINK/INPUT",
+                {"SRC/OUTPUT", "ONE/OUTPUT", "TWO/OUTPUT"})
+    assert "relay on ONE/INPUT only waits too" in top["sentence"], text(findings)
+    [note] = [f for f in findings if f["kind"] == "unprepared"]
+    assert "ezprof run" in note["sentence"], note
+
+
+def test_serialising():
+    findings, _ = about("heavy", apart=("SRC,SINK",))
+    [advice] = [f for f in findings if f["kind"] == "serialising"]
+    assert advice["subject"]["topic"] == "SRC/OUTPUT", text(findings)
+
+
 TESTS = (test_slow_among_fast, test_slow_last, test_slow_last_in_processes, test_slow_middle,
          test_two_bottlenecks, test_slow_publisher, test_hog,
          test_hog_beside_the_sink, test_leaky, test_two_tasks, test_stuck,
-         test_few_buffers, test_tcp, test_idle)
+         test_few_buffers, test_tcp, test_idle, test_unprepared, test_serialising)
 
 
 def run(test):

@@ -208,13 +208,37 @@ def tcp():
     return units, [("SRC", "SINK")]
 
 
+class Heavy:
+    """Takes its time to be pickled."""
+
+    def __reduce__(self):
+        end = time.perf_counter() + 0.02
+        while time.perf_counter() < end:
+            pass
+        return (bytes, (b"x" * 1000,))
+
+
+class HeavyFlow(Flow):
+    @ez.publisher(Flow.OUTPUT)
+    async def flow(self):
+        (FOLDER / "up").touch()
+        while not (FOLDER / "stop").exists():
+            yield self.OUTPUT, Heavy()
+            await asyncio.sleep(0.01)
+
+
+def heavy():
+    units = {"SRC": HeavyFlow(), "SINK": Sink()}
+    return units, [("SRC", "SINK")]
+
+
 def idle():
     units = {"SRC": IdleFlow(), "SINK": Sink()}
     return units, [("SRC", "SINK")]
 
 
 SCENARIOS = (slow_among_fast, slow_last, slow_middle, two_bottlenecks, slow_publisher, hog, leaky,
-             two_tasks, stuck, few_buffers, tcp, idle)
+             two_tasks, stuck, few_buffers, tcp, heavy, idle)
 
 
 def main():

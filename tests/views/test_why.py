@@ -235,6 +235,38 @@ class Others(unittest.TestCase):
         self.assertEqual([f["subject"]["topic"] for f in found], ["A"])
         self.assertIn("400 ms, ended 1.00 s ago; usually it is 10 ms", found[0]["sentence"])
 
+    def test_serialising(self):
+        made = Made()
+        a = made.publisher("A", 1, 20.0, serialise={"total_ms": 1200.0})  # 30 ms each
+        made.subscriber(a, "s", 2, 1.0)
+        [found] = [f for f in why(made) if f["kind"] == "serialising"]
+        self.assertIn("spends 60 % of the time on serialising and copying: 30 ms for each message",
+                      found["sentence"])
+        self.assertAlmostEqual(found["bound_hz"], 1000 / 30)
+        a["serialise"] = {"total_ms": 12.0}
+        self.assertNotIn("serialising", kinds(why(made)))
+
+    def test_ezmsg_alone(self):
+        """It knows no buffers, and its processing includes the waiting: the chain is told anyway."""
+        made = Made()
+        more = {"source": "ezmsg", "num_buffers": None}
+        src = made.publisher("SRC/OUT", 7, 40.0, 0.8, **more)
+        flt = made.publisher("FLT/OUT", 7, 40.0, 0.9, **more)
+        for publisher, unit, task in ((src, "FLT", "relay"), (flt, "SINK", "work")):
+            s = made.subscriber(publisher, None, 7, 24.0, topic=f"{unit}/IN", task=task,
+                                mode="local", source="ezmsg", in_flight=None, avg_ms=None,
+                                max_ms=None, samples=None)
+            s["queue"] = {}
+            made.document["channels"][-1].update(pub_id=None, topic=None, channel_id=None)
+        made.document["graph"] = {"SRC/OUT": ["COLL/X"], "COLL/X": ["FLT/IN", "COLL/X"],
+                                  "FLT/OUT": ["SINK/IN"], "SINK/IN": []}
+        [top, *rest] = why(made)
+        self.assertEqual(top["kind"], "slow_subscriber")
+        self.assertIn("SRC/OUT and FLT/OUT wait for work on SINK/IN (pid 7)", top["sentence"])
+        self.assertIn("relay on FLT/IN only waits too.", top["sentence"])
+        self.assertIsNone(top["bound_without_hz"])
+        self.assertIn("unprepared", kinds(rest))
+
     def test_trust(self):
         made = Made()
         made.subscriber(made.publisher("A", 1, 100.0), "s", 2, 1.0)
