@@ -14,13 +14,13 @@ VERSION = os.environ.get("EZPROF_PYTHON_EZMSG", "3.9.0")
 MODE = os.environ.get("EZPROF_PYTHON_SEAMS", "")
 
 
-def measured(scenario, window=4.0, apart=()):
+def measured(scenario, window=4.0, apart=(), options=()):
     """The document and the program's own facts, once everything has arrived."""
     python = environment.ensure(VERSION)
     with harness.Program(python, GRAPHS, scenario, "FOLDER", *apart,
                          **({"EZPROF_SEAMS": MODE} if MODE else {})) as program:
         program.wait_for("up")
-        with harness.Agent(*program.pids()) as agent:
+        with harness.Agent(*program.pids(), *options) as agent:
             program.touch("go")
             program.wait_for("ready")
             document = agent.profile(window)
@@ -80,7 +80,7 @@ def test_relay_in_three_processes():
 
 
 def test_sleeper():
-    document, facts = measured("sleeper")
+    document, facts = measured("sleeper", options=("--sched",))
     counts_match(document, facts)
     sink = document.subscriber("SINK/INPUT")
     delivered(sink, facts["sink"])
@@ -88,16 +88,23 @@ def test_sleeper():
     took = facts["sink"]["seconds"] * 1000 / facts["sink"]["messages"]
     assert took >= 5.0
     assert took <= sink["processing"]["avg_ms"] < took + 1.0, (sink["processing"], took)
+    # Its coroutine is put aside meanwhile: what the loop's thread does is none of its business.
+    sched = sink["processing"]["sched"]
+    assert sched["other_ms"] > 0.7 * sched["time_ms"] > 0.0, sched
+    assert sched["blocked_ms"] < 0.1 * sched["time_ms"], sched
 
 
 def test_event_loop_hog():
-    document, facts = measured("hog")
+    document, facts = measured("hog", options=("--sched",))
     counts_match(document, facts)
     longest = max(document.tasks.values(), key=lambda t: t["hold_max_ms"])
     assert longest["task"] == "HOG:work", document.tasks
     assert 60.0 <= longest["hold_max_ms"] < 600.0, longest
     innocent = document.subscriber("SINK/INPUT")
     assert innocent["processing"]["avg_ms"] < 5.0 < innocent["queue"]["avg_ms"], innocent
+    sched = document.subscriber("HOG/INPUT")["processing"]["sched"]
+    assert sched["on_cpu_ms"] + sched["runnable_ms"] > 0.8 * sched["time_ms"] > 0.0, sched
+    assert sched["on_cpu_ms"] > 0.2 * sched["time_ms"], sched
     assert document.publishers["SRC/OUTPUT"]["blocked"]["total_ms"] == 0.0
 
 
