@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* Waits that follow each other within this are one, in the span of the message. */
+#define WAIT_SLICES_NS 1000000u
+
 /* Buckets are kept for window and for spans: both need the times. */
 static inline bool keeps_buckets(const struct ez_entry *e)
 {
@@ -337,7 +340,9 @@ static uint64_t end_wait_in_bucket(struct ez_entry *e, struct ez_bucket_page *pa
 	ez_bucket_sample(b, 1, from, now);
 	if (from < bucket_ns)
 		b->carry_ns += bucket_ns - from;
-	page->waited_from_ns = from;
+	/* One who waits in slices, looking at something else in between, waits all the same. */
+	if (!page->waited_from_ns || from > page->waited_to_ns + WAIT_SLICES_NS)
+		page->waited_from_ns = from;
 	page->waited_to_ns = now;
 	return now;
 }
