@@ -12,6 +12,8 @@
 
 #define PROGRAM "ezprof-bpf attach"
 #define ENDPOINTS_MAX 16384
+#define RECORD_MIB_MAX 1024
+#define RECORD_MIB_DEFAULT 4
 
 enum {
 	KEY_ONCE = 256,
@@ -21,7 +23,8 @@ enum {
 	KEY_GRAPH,
 	KEY_ALL,
 	KEY_LINK,
-	KEY_SCHED
+	KEY_SCHED,
+	KEY_RECORD
 };
 
 static const struct argp_option option_table[] = {
@@ -39,6 +42,9 @@ static const struct argp_option option_table[] = {
 	 "room for so many endpoints; default: twice those found, at least 64, at most 1 GiB", 0},
 	{"link", KEY_LINK, "WAY", 0,
 	 "uprobe_multi, which is the default where the kernel has it, or perf_event", 0},
+	{"record-buffer", KEY_RECORD, "MIB", 0,
+	 "memory that `ezprof record` may fill between two looks: 1 to 1024, default 4; 0: none",
+	 0},
 	{"probes", KEY_PROBES, "WAY", 0, "how to measure: window (the default), boundary or both",
 	 0},
 	{"sched", KEY_SCHED, NULL, 0,
@@ -93,6 +99,17 @@ static uint32_t parse_probes(const char *text)
 	exit(EZPROF_EXIT_USAGE);
 }
 
+static uint32_t parse_mib(const char *text)
+{
+	uint64_t mib;
+
+	if (ez_parse_u64_range(text, 0, RECORD_MIB_MAX, &mib) == 0)
+		return (uint32_t)mib;
+	fprintf(stderr, "%s: --record-buffer '%.60s': 0 to %d (MiB)\n", PROGRAM, text,
+		RECORD_MIB_MAX);
+	exit(EZPROF_EXIT_USAGE);
+}
+
 static bool parse_link(const char *text)
 {
 	if (strcmp(text, "perf_event") == 0)
@@ -142,6 +159,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		o->endpoints_max = (uint32_t)ezprof_option_count(PROGRAM, "--max-endpoints",
 								 argument, ENDPOINTS_MAX);
 		return 0;
+	case KEY_RECORD:
+		o->record_mib = parse_mib(argument);
+		return 0;
 	case KEY_PROBES:
 		o->paths = parse_probes(argument);
 		return 0;
@@ -171,7 +191,8 @@ int ezprof_attach_main(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "[PID...]", doc,
 					 NULL,	       NULL,	     NULL};
-	struct ezprof_attach_options o = {.window_s = EZ_WINDOW_DEFAULT_S};
+	struct ezprof_attach_options o = {.window_s = EZ_WINDOW_DEFAULT_S,
+					  .record_mib = RECORD_MIB_DEFAULT};
 	int status = EZPROF_EXIT_USAGE;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o) == 0 && is_possible(&o))

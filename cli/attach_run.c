@@ -175,6 +175,7 @@ static int start(struct attach *a)
 		.endpoints_max = a->options->endpoints_max,
 		.perf_event = a->options->perf_event,
 		.paths = a->options->paths,
+		.span_ring_bytes = a->options->once ? 0 : a->options->record_mib << 20,
 		.shared = a->options->children || a->options->all || a->options->graph,
 		.run_stats = a->options->once,
 		.sched = a->options->sched,

@@ -19,8 +19,9 @@ struct ezprof_attach_options {
 	const char *address; /* NULL: what the processes say */
 	uint32_t paths;	     /* of enum ezprof_path, or-ed; 0: the default */
 	uint32_t endpoints_max;
-	bool perf_event; /* not uprobe_multi, even where the kernel has it */
-	bool sched;	 /* what threads do while they work for an endpoint */
+	uint32_t record_mib; /* room for recordings; 0: none */
+	bool perf_event;     /* not uprobe_multi, even where the kernel has it */
+	bool sched;	     /* what threads do while they work for an endpoint */
 	bool children, all;
 	const char *graph; /* host:port; NULL: not asked for */
 };

@@ -6,6 +6,7 @@
 #include "graph_command.h"
 #include "output.h"
 #include "profile_command.h"
+#include "record_command.h"
 #include "run_command.h"
 #include "server_command.h"
 #include "why_command.h"
@@ -16,6 +17,8 @@ static const struct ezprof_command commands[] = {
 	{"graph", "print which topics are connected: text, dot, mermaid, json", ezprof_graph_main},
 	{"check", "judge rules on a graph, for CI: exit 3 when one is broken", ezprof_check_main},
 	{"diff", "compare the documents of two runs", ezprof_diff_main},
+	{"record", "record every message of a graph for a trace viewer, or sum its latencies up",
+	 ezprof_record_main},
 	{"run", "run a Python program with probes in its ezmsg graph", ezprof_run_main},
 	{"serve", "run a graph server", ezprof_serve_main},
 	{"shutdown", "end a graph server", ezprof_shutdown_main},

@@ -53,7 +53,8 @@
 	X(ERROR, 0x28) \
 	X(ELIDE_OK, 0x29) \
 	X(AXIS_RESEND, 0x2a) \
-	X(HELLO, 0xe0)
+	X(HELLO, 0xe0) \
+	X(RECORD, 0xe1)
 
 enum ez_command {
 #define EZ_COMMAND_VALUE(name, value) EZ_CMD_##name = value,

@@ -32,6 +32,9 @@ case " $* " in
 esac
 
 case " $* " in
+*e2e* | *slow* | "  ") scripts/perfetto-venv.sh "$PWD/$build/venv-perfetto" ;;
+esac
+case " $* " in
 *bpf* | *slow* | "  ") scripts/old-kernel.sh "$PWD/$build/linux-6.1" ;;
 esac
 

@@ -7,6 +7,7 @@
 #include "hello_json.h"
 #include "report_json.h"
 #include "snapshot.h"
+#include "spans_feed.h"
 #include "text.h"
 
 #include <errno.h>
@@ -38,6 +39,7 @@ struct ezprof_agent {
 	struct event *signals, *tick, *duration, *opener;
 	int signal_fd;
 	struct ezprof_agent_socket *socket;
+	struct ezprof_span_feed *feed;
 	struct ezprof_graph_set *graphs;
 	struct watch *watches;
 	bool opener_gone;
@@ -119,6 +121,16 @@ static char *socket_profile(void *context, uint64_t window_ms, uid_t viewer, con
 	if (take(a, &request, &profile))
 		return NULL;
 	return ezprof_report_document(profile);
+}
+
+static void socket_record(void *context, struct bufferevent *events, uid_t viewer,
+			  const char *graph, uint32_t flags)
+{
+	struct ezprof_agent *a = context;
+
+	if (*graph)
+		graph = ezprof_graph_set_filter(a->graphs, graph);
+	ezprof_span_feed_add(a->feed, events, viewer, graph ? graph : "", flags);
 }
 
 static char *socket_hello(void *context, uid_t viewer)
@@ -208,6 +220,7 @@ static void discover(struct ezprof_agent *a)
 
 	if (!a->opener_gone)
 		ezprof_discovery_look(a->options.discovery, NULL);
+	ezprof_span_feed_look(a->feed);
 	drop_ended_watches(a);
 	ezprof_measurement_forget(m);
 	if (!ezprof_measurement_alive(m) &&
@@ -353,8 +366,10 @@ static void free_watches(struct ezprof_agent *a)
 
 static int serve_socket(struct ezprof_agent *a)
 {
-	const struct ezprof_agent_socket_handler handler = {
-		.profile = socket_profile, .hello = socket_hello, .context = a};
+	const struct ezprof_agent_socket_handler handler = {.profile = socket_profile,
+							    .hello = socket_hello,
+							    .record = socket_record,
+							    .context = a};
 
 	if (a->options.socket_fd < 0)
 		return 0;
@@ -370,7 +385,9 @@ static int set_up(struct ezprof_agent *a)
 	a->base = event_base_new();
 	if (!a->base)
 		return -ENOMEM;
-	err = serve_socket(a);
+	err = ezprof_span_feed_new(a->measurement, a->base, say_line, a, &a->feed);
+	if (!err)
+		err = serve_socket(a);
 	if (!err)
 		err = watch_signals(a);
 	if (!err)
@@ -429,6 +446,7 @@ void ezprof_agent_free(struct ezprof_agent *a)
 	ezprof_graph_set_unlink(a->graphs);
 	free_watches(a);
 	ezprof_agent_socket_free(a->socket);
+	ezprof_span_feed_free(a->feed);
 	free_event(a->signals);
 	free_event(a->tick);
 	free_event(a->duration);

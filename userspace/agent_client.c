@@ -216,3 +216,30 @@ int ezprof_agent_ask(const struct ezprof_agent_found *agent, const char *graph, 
 	ez_fd_close(fd);
 	return err;
 }
+
+int ezprof_agent_record(const struct ezprof_agent_found *agent, const char *graph, uint32_t flags,
+			ez_mono_ns_t deadline_ns)
+{
+	struct ez_buffer request;
+	uint8_t command;
+	char *answer;
+	pid_t pid;
+	int err, fd = open_link(agent->path, graph, deadline_ns, &pid, &answer);
+
+	if (fd < 0)
+		return fd;
+	free(answer);
+	ez_buffer_init(&request, 64);
+	ez_put_u8(&request, EZ_CMD_RECORD);
+	ez_put_u64(&request, flags);
+	err = ez_link_send(fd, &request, deadline_ns);
+	if (!err)
+		err = ez_link_read_u8(fd, deadline_ns, &command);
+	if (!err && command != EZ_CMD_RECORD)
+		err = -EPROTO;
+	ez_buffer_free(&request);
+	if (!err)
+		return fd;
+	ez_fd_close(fd);
+	return err;
+}

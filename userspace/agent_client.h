@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "clock.h"
+#include "spans_stream.h"
 
 #define EZPROF_AGENT_GRAPHS_MAX 16u
 #define EZPROF_AGENT_GRAPH_BYTES 128u
@@ -33,5 +34,13 @@ size_t ezprof_agent_find(struct ezprof_agent_found *ret_agents, size_t max,
  */
 int ezprof_agent_ask(const struct ezprof_agent_found *agent, const char *graph, uint64_t window_ms,
 		     ez_mono_ns_t deadline_ns, char **ret_json, size_t *ret_len);
+
+/*
+ * Begins a recording, restricted to a graph unless that is NULL; flags of EZPROF_STREAM_. Returns
+ * the descriptor on which frames follow (spans_stream.h), owned by the caller. Errors: as above;
+ * -ENODATA, -ECONNRESET: an agent of an older build.
+ */
+int ezprof_agent_record(const struct ezprof_agent_found *agent, const char *graph, uint32_t flags,
+			ez_mono_ns_t deadline_ns);
 
 #endif

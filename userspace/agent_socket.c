@@ -56,6 +56,15 @@ static char *on_hello(void *context, const char *text, size_t n)
 	return handler->hello(handler->context, client->viewer);
 }
 
+static void on_record(void *context, struct bufferevent *events, uint32_t flags)
+{
+	struct client *client = context;
+	const struct ezprof_agent_socket_handler *handler = &client->socket->handler;
+
+	client->link = NULL;
+	handler->record(handler->context, events, client->viewer, client->graph, flags);
+}
+
 static void on_closed(void *context)
 {
 	((struct client *)context)->link = NULL;
@@ -86,8 +95,11 @@ static void on_incoming(evutil_socket_t listen_fd, short what, void *context)
 	struct ucred peer;
 	socklen_t n = sizeof(peer);
 	struct client *client;
-	struct ezprof_profile_link_handler handler = {
-		.profile = on_profile, .hello = on_hello, .closed = on_closed, .complete = true};
+	struct ezprof_profile_link_handler handler = {.profile = on_profile,
+						      .hello = on_hello,
+						      .record = on_record,
+						      .closed = on_closed,
+						      .complete = true};
 	int fd = accept4((int)listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	uid_t viewer;
 

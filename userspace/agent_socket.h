@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct bufferevent;
 struct event_base;
 struct ezprof_agent_socket;
 
@@ -35,6 +36,9 @@ struct ezprof_agent_socket_handler {
 	/* graph: "" = any. viewer: EZPROF_VIEWER_ALL or the user. */
 	char *(*profile)(void *context, uint64_t window_ms, uid_t viewer, const char *graph);
 	char *(*hello)(void *context, uid_t viewer);
+	/* Takes the connection over; see ezprof_span_feed_add(). */
+	void (*record)(void *context, struct bufferevent *events, uid_t viewer, const char *graph,
+		       uint32_t flags);
 	void *context;
 };
 

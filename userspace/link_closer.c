@@ -2,6 +2,8 @@
 #include "link_closer.h"
 
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define CLOSERS_MAX 4u
@@ -34,4 +36,35 @@ void ezprof_links_close_all(const int *fds, size_t count)
 	close_some(&closing);
 	while (n > 0)
 		pthread_join(closers[--n], NULL);
+}
+
+struct left {
+	size_t count;
+	int fds[];
+};
+
+static void *close_left(void *arg)
+{
+	struct left *left = arg;
+
+	ezprof_links_close_all(left->fds, left->count);
+	free(left);
+	return NULL;
+}
+
+void ezprof_links_close_later(const int *fds, size_t count)
+{
+	struct left *left = count ? malloc(sizeof(*left) + count * sizeof(*fds)) : NULL;
+	pthread_t closer;
+
+	if (!left) {
+		ezprof_links_close_all(fds, count);
+		return;
+	}
+	left->count = count;
+	memcpy(left->fds, fds, count * sizeof(*fds));
+	if (pthread_create(&closer, NULL, close_left, left))
+		close_left(left);
+	else
+		pthread_detach(closer);
 }

@@ -12,4 +12,7 @@
 /* Closes all of them and returns when that is done. Any thread, with all signals blocked. */
 void ezprof_links_close_all(const int *fds, size_t count);
 
+/* Has them closed by a thread of its own, and returns at once (without memory: as above). */
+void ezprof_links_close_later(const int *fds, size_t count);
+
 #endif

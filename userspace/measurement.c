@@ -126,6 +126,7 @@ static int load(struct ezprof_measurement *m, const struct ezprof_measurement_op
 		struct ezprof_refusal *ret_refusal)
 {
 	struct ezprof_bpf_options bpf = {.endpoints_max = options->endpoints_max,
+					 .span_ring_bytes = options->span_ring_bytes,
 					 .paths = options->paths ? options->paths
 								 : EZPROF_PATHS_DEFAULT,
 					 .perf_event = options->perf_event,
@@ -136,6 +137,8 @@ static int load(struct ezprof_measurement *m, const struct ezprof_measurement_op
 	size_t i;
 	int err;
 
+	if (bpf.span_ring_bytes)
+		bpf.paths |= EZPROF_PATH_SPANS;
 	for (i = 0; i < m->target_count; i++) {
 		ezprof_target_refresh(m->targets[i], now_ns);
 		endpoints = (uint32_t)ezprof_target_endpoints(m->targets[i], &buffers);

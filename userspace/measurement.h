@@ -63,13 +63,14 @@ typedef void ezprof_measurement_failed(void *context, const struct ezprof_target
 
 /* With both paths windows are shown; boundaries count beside them. */
 struct ezprof_measurement_options {
-	uint32_t endpoints_max; /* 0: from what is found */
-	uint32_t paths;		/* of enum ezprof_path, or-ed; 0: EZPROF_PATHS_DEFAULT */
-	bool perf_event;	/* don't use uprobe_multi */
-	bool shared;		/* more processes may come: one link per file for all of them */
-	bool run_stats;		/* see loader.h */
-	bool sched;		/* what threads do while they work; window path only */
-	uint64_t kept_ns;	/* window of what is kept of a process that ends; 0: 2 s */
+	uint32_t endpoints_max;	  /* 0: from what is found */
+	uint32_t paths;		  /* of enum ezprof_path, or-ed; 0: EZPROF_PATHS_DEFAULT */
+	uint32_t span_ring_bytes; /* room for recordings; 0: there will be none */
+	bool perf_event;	  /* don't use uprobe_multi */
+	bool shared;		  /* more processes may come: one link per file for all of them */
+	bool run_stats;		  /* see loader.h */
+	bool sched;		  /* what threads do while they work; window path only */
+	uint64_t kept_ns;	  /* window of what is kept of a process that ends; 0: 2 s */
 	ezprof_measurement_failed *failed;
 	void *context;
 };

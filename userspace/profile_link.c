@@ -83,7 +83,24 @@ static int answer_hello(struct ezprof_profile_link *link, struct ez_reader *read
 	return err;
 }
 
-/* One request. -EAGAIN: it isn't all there. */
+/* 1: the connection is somebody else's now, and the link is gone. */
+static int hand_over(struct ezprof_profile_link *link, struct ez_reader *reader)
+{
+	struct bufferevent *events = link->events;
+	uint64_t flags;
+	int err = ez_read_u64(reader, &flags);
+
+	if (err)
+		return err;
+	if (!link->handler.record)
+		return -EPROTO;
+	evbuffer_drain(bufferevent_get_input(events), reader->pos);
+	link->handler.record(link->handler.context, events, (uint32_t)flags);
+	free(link);
+	return 1;
+}
+
+/* One request. 1: as above. -EAGAIN: it isn't all there. */
 static int answer_next(struct ezprof_profile_link *link)
 {
 	struct evbuffer *in = bufferevent_get_input(link->events);
@@ -101,6 +118,8 @@ static int answer_next(struct ezprof_profile_link *link)
 			err = answer_profile(link, &reader);
 		else if (command == EZ_CMD_HELLO)
 			err = answer_hello(link, &reader);
+		else if (command == EZ_CMD_RECORD)
+			return hand_over(link, &reader);
 		else
 			err = -EPROTO;
 	}
@@ -115,9 +134,9 @@ static void on_data(struct bufferevent *events, void *context)
 	struct ezprof_profile_link *link = context;
 	int err = 0;
 
-	while (!err && evbuffer_get_length(bufferevent_get_output(events)) == 0)
+	while (err == 0 && evbuffer_get_length(bufferevent_get_output(events)) == 0)
 		err = answer_next(link);
-	if (err && err != -EAGAIN)
+	if (err < 0 && err != -EAGAIN)
 		end_link(link);
 }
 

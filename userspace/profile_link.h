@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bufferevent;
 struct event_base;
 struct ezprof_profile_link;
 
@@ -22,6 +23,11 @@ struct ezprof_profile_link_handler {
 	 * closes it.
 	 */
 	char *(*hello)(void *context, const char *text, size_t n);
+	/*
+	 * RECORD (e1 + u64): takes the connection over; the link has ended and is freed after this
+	 * call. NULL pointer: as above.
+	 */
+	void (*record)(void *context, struct bufferevent *events, uint32_t flags);
 	/* The link has ended and is freed after this call. */
 	void (*closed)(void *context);
 	void *context;
