@@ -59,6 +59,13 @@ def near(part, whole, share=1.0):
     return abs(part - whole * share) <= whole * SLACK + 2 * WORK_MS
 
 
+def burnt(sched, n):
+    """CPU time, which interrupts are in as well: much on an emulated machine."""
+    most = 6 if EMULATED else 1 + SLACK
+    return n * WORK_MS * (1 - SLACK) - 2 * WORK_MS <= sched["on_cpu_ms"] <= \
+        n * WORK_MS * most + 2 * WORK_MS
+
+
 def sched_of(document, handle):
     found = subscribers(document)[handle]["processing"]
     return found["sched"], found["samples"]
@@ -86,13 +93,13 @@ def burns_sleeps_competes():
         with Agent(*(node.pid for node in nodes), "--sched") as agent, burners(3, cpu):
             document = busy(agent, 3.0, "burns", "sleeps", "competes")
             burns, n = sched_of(document, "burns")
-            assert near(burns["on_cpu_ms"], n * WORK_MS), (n, burns)
+            assert burnt(burns, n), (n, burns)
             assert burns["blocked_ms"] < 0.1 * burns["time_ms"], burns
             sleeps, n = sched_of(document, "sleeps")
             assert sleeps["blocked_ms"] > n * WORK_MS * (1 - SLACK), (n, sleeps)
             assert sleeps["on_cpu_ms"] < 0.3 * sleeps["time_ms"], sleeps
             competes, n = sched_of(document, "competes")
-            assert near(competes["on_cpu_ms"], n * WORK_MS), (n, competes)
+            assert burnt(competes, n), (n, competes)
             assert competes["runnable_ms"] > 0.5 * competes["time_ms"], competes
             for sched in (burns, sleeps, competes):
                 assert sched["other_ms"] <= 0.05 * sched["time_ms"] + WORK_MS, sched
