@@ -73,7 +73,10 @@ static int complain(const struct source *source, int err)
 {
 	fprintf(stderr, "%s: %s: %s%s\n", source->program, source->choice.text,
 		ezprof_server_error(err),
-		source->choice.is_default ? " (no other graph server or agent was found)" : "");
+		source->choice.is_default ? " (no other graph server or agent was found; ez.run "
+					    "prints where its own is: "
+					    "GraphServer @ HOST:PORT, give it with --address)"
+					  : "");
 	return EZPROF_EXIT_FAILURE;
 }
 
