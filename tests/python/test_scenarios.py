@@ -108,6 +108,20 @@ def test_event_loop_hog():
     assert document.publishers["SRC/OUTPUT"]["blocked"]["total_ms"] == 0.0
 
 
+def test_whose_thread():
+    """The thread's word stands only while the unit's own coroutine has the thread."""
+    document, _ = measured("relay", options=("--sched",))
+    # It awaits a sleep of 20 ms: others have the thread then, or nobody.
+    sched = document.subscriber("SINK/INPUT")["processing"]["sched"]
+    assert sched["other_ms"] > 0.5 * sched["time_ms"] > 0.0, sched
+    assert sched["on_cpu_ms"] + sched["runnable_ms"] < 0.5 * sched["time_ms"], sched
+    # A relay's own coroutine never sleeps: where its word stays, it has the loop's sleep.
+    relay = document.subscriber("FLT/INPUT")["processing"]["sched"]
+    assert relay["blocked_ms"] < 0.5 * relay["time_ms"], relay
+    waits = document.publishers["FLT/OUTPUT"]["blocked"]["sched"]
+    assert waits["other_ms"] > 0.9 * waits["time_ms"] > 0.0, waits
+
+
 def test_two_tasks():
     document, facts = measured("tasks")
     counts_match(document, facts)
@@ -146,7 +160,7 @@ def test_tcp_drain():
 
 
 TESTS = (test_innocent_relay, test_relay_in_three_processes, test_sleeper, test_event_loop_hog,
-         test_two_tasks, test_leaky, test_tcp_drain)
+         test_whose_thread, test_two_tasks, test_leaky, test_tcp_drain)
 
 if __name__ == "__main__":
     require("bpf")
