@@ -159,10 +159,21 @@ static void mark_own_local(struct ez_publisher *publisher)
 	pthread_mutex_unlock(&link->local->lock);
 }
 
+static void tell_flow_locked(struct ez_publisher *publisher)
+{
+	ez_mono_ns_t now_ns = ez_clock_mono_ns();
+
+	if (ez_poller_is_flow_locked(&publisher->poller, now_ns))
+		ez_io_reader_is_here(publisher->context->io, now_ns);
+}
+
 /* The message is in its slot: off it goes. */
 static void send_locked(struct ez_publisher *publisher, size_t bytes, struct ez_item **dropped)
 {
 	uint64_t id = publisher->next_id;
+
+	if (publisher->poller.usable)
+		tell_flow_locked(publisher);
 
 	publisher->slots.bytes[id % publisher->num_buffers] = bytes;
 	send_to_links(publisher, id, bytes, dropped);

@@ -6,12 +6,17 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fork_guard.h"
 #include "segment_guard.h"
 
 #define EVENTS_AT_ONCE 64
+
+/* A thread that has read its sockets so shortly ago is given so long to do it again. */
+#define READER_RECENT_NS (50 * EZ_NS_PER_US)
+#define READER_GRACE_NS (100 * EZ_NS_PER_US)
 
 struct job_list {
 	struct ez_io_job *first;
@@ -24,9 +29,10 @@ struct ez_io {
 	pthread_t thread;
 	pthread_mutex_t seat;
 	pthread_mutex_t lock;
-	struct job_list posted; /* under the lock */
-	bool wake_pending;	/* under the lock */
-	bool stop;		/* I/O thread only, as all below */
+	struct job_list posted;	 /* under the lock */
+	bool wake_pending;	 /* under the lock */
+	ez_mono_ns_t read_at_ns; /* when a waiting thread has read sockets; atomic */
+	bool stop;		 /* I/O thread only, as all below */
 	struct job_list deferred;
 	struct ez_io_timer *timers; /* the next one first */
 };
@@ -136,6 +142,44 @@ static int timeout_ms(const struct ez_io *io)
 	return io->timers ? ez_clock_left_ms(io->timers->at_ns, ez_clock_mono_ns()) : -1;
 }
 
+static bool is_shared(const struct epoll_event *event)
+{
+	const struct ez_io_source *source = event->data.ptr;
+
+	return source->shared && !(event->events & ~(uint32_t)EPOLLIN);
+}
+
+/*
+ * In a steady flow the thread that waits comes back for each message, or nearly: to be woken each
+ * time it is away for a moment, and to stand in its way, is worth less than 100 us of delay.
+ */
+static bool is_readers(const struct ez_io *io, const struct epoll_event *events, int n)
+{
+	int shared = 0;
+
+	while (shared < n && is_shared(&events[shared]))
+		shared++;
+	return n > 0 && shared == n &&
+	       ez_clock_mono_ns() <
+		       READER_RECENT_NS + __atomic_load_n(&io->read_at_ns, __ATOMIC_RELAXED);
+}
+
+/* The events of one wake-up; returns with the seat. */
+static int wait_events(struct ez_io *io, struct epoll_event events[EVENTS_AT_ONCE])
+{
+	const struct timespec grace = {.tv_nsec = READER_GRACE_NS};
+	int n = epoll_wait(io->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms(io));
+
+	pthread_mutex_lock(&io->seat);
+	if (!is_readers(io, events, n))
+		return n;
+	pthread_mutex_unlock(&io->seat);
+	nanosleep(&grace, NULL);
+	n = epoll_wait(io->epoll_fd, events, EVENTS_AT_ONCE, 0);
+	pthread_mutex_lock(&io->seat);
+	return n;
+}
+
 static void *io_thread(void *argument)
 {
 	struct ez_io *io = argument;
@@ -143,8 +187,7 @@ static void *io_thread(void *argument)
 	int i, n;
 
 	while (!io->stop) {
-		n = epoll_wait(io->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms(io));
-		pthread_mutex_lock(&io->seat);
+		n = wait_events(io, events);
 		for (i = 0; i < n; i++) {
 			struct ez_io_source *source = events[i].data.ptr;
 
@@ -168,6 +211,11 @@ void ez_io_take_seat(struct ez_io *io)
 void ez_io_leave_seat(struct ez_io *io)
 {
 	pthread_mutex_unlock(&io->seat);
+}
+
+void ez_io_reader_is_here(struct ez_io *io, ez_mono_ns_t now_ns)
+{
+	__atomic_store_n(&io->read_at_ns, now_ns, __ATOMIC_RELAXED);
 }
 
 static int watch(struct ez_io *io, struct ez_io_source *source)

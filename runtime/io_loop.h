@@ -50,6 +50,11 @@ void ez_io_destroy(struct ez_io *io);
 /* Not with any lock held. */
 void ez_io_take_seat(struct ez_io *io);
 void ez_io_leave_seat(struct ez_io *io);
+/*
+ * A thread that waits on a poller says that it has read its sockets, or that it is at work so
+ * quickly that it will soon: what comes is left to it for a moment. Any thread.
+ */
+void ez_io_reader_is_here(struct ez_io *io, ez_mono_ns_t now_ns);
 
 /* Runs the job soon. False: it is posted already, and not posted twice. Any thread. */
 bool ez_io_post(struct ez_io *io, struct ez_io_job *job);

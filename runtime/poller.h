@@ -9,6 +9,7 @@
  * - Whoever reads a socket has the loop's seat (io_loop.h). A waiter reads all there is, or asks
  * the loop to: what is left in the socket would wake nobody again.
  * - A waiter takes plain frames only. The rest (errors, ends, a new segment) is left for the loop.
+ * - In a flow of messages the I/O thread, when it is woken, gives the waiter 100 us to come back.
  * - What else ends the wait (local messages, closing) is told by a kick.
  *
  * The owner's lock guards it; wait, forget and what needs only the descriptors take none.
@@ -22,6 +23,8 @@
 #include "clock.h"
 
 #define EZ_POLLER_EVENTS 16
+/* Whoever comes back so soon is in a flow of messages, not waiting for single ones. */
+#define EZ_POLLER_FLOW_NS (20 * EZ_NS_PER_US)
 
 struct ez_poller {
 	int epoll_fd;
@@ -29,7 +32,8 @@ struct ez_poller {
 	bool stale;  /* there are sockets that it doesn't know */
 	bool usable; /* waiting on it is worth while */
 	bool kicked;
-	uint32_t waiting; /* threads; raised under the lock, lowered without: atomic */
+	ez_mono_ns_t at_work_ns; /* the last message taken or sent */
+	uint32_t waiting;	 /* threads; raised under the lock, lowered without: atomic */
 };
 
 /* Closed, so that it may be closed. */
@@ -41,6 +45,15 @@ void ez_poller_close(struct ez_poller *poller);
 /* Wakes a thread in ez_poller_wait(), if there is one; until calmed, all that come. */
 void ez_poller_kick_locked(struct ez_poller *poller);
 void ez_poller_calm_locked(struct ez_poller *poller);
+
+/* A message was taken or sent. True: the one before was so shortly ago that this is a flow. */
+static inline bool ez_poller_is_flow_locked(struct ez_poller *poller, ez_mono_ns_t now_ns)
+{
+	bool flow = now_ns - poller->at_work_ns < EZ_POLLER_FLOW_NS;
+
+	poller->at_work_ns = now_ns;
+	return flow;
+}
 
 /*
  * Until a socket is readable: how many, and which. 0: kicked, or interrupted; -ETIMEDOUT. The

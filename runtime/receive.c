@@ -8,6 +8,14 @@
 #include "subscriber.h"
 #include "value.h"
 
+static void tell_flow_locked(struct ez_subscriber *subscriber)
+{
+	ez_mono_ns_t now_ns = ez_clock_mono_ns();
+
+	if (ez_poller_is_flow_locked(&subscriber->poller, now_ns))
+		ez_io_reader_is_here(subscriber->context->io, now_ns);
+}
+
 /* The next item, or why there is none. Without a deadline (0) the time-out makes one. */
 static int take(struct ez_subscriber *subscriber, int64_t timeout_ns, ez_mono_ns_t deadline_ns,
 		struct ez_item **ret_item)
@@ -39,6 +47,8 @@ static int take(struct ez_subscriber *subscriber, int64_t timeout_ns, ez_mono_ns
 		item = ez_subscriber_pop_locked(subscriber);
 	if (subscriber->first)
 		ez_poller_kick_locked(&subscriber->poller);
+	if (item && subscriber->poller.usable)
+		tell_flow_locked(subscriber);
 	subscriber->inside--;
 	if (subscriber->closed)
 		pthread_cond_broadcast(&subscriber->cond);
