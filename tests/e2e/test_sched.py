@@ -224,12 +224,29 @@ def not_without_being_asked():
         assert once.returncode == 0 and checked(once.stdout)["agents"][0]["cost"]["sched"], once
 
 
+def without_type_information():
+    """A kernel without BTF, as far as anybody can see, and without tracefs."""
+    with Graph() as graph:
+        node = graph.node("source", "T", "--rate", 50, "--monitor")
+        hide = "mkdir -p {0} && mount -t tmpfs none {0}"
+        script = (f"{hide.format('/sys/kernel/btf')}; mount -t tmpfs none /sys/kernel/tracing; "
+                  f"exec {BIN}/ezprof-bpf attach {node.pid} --sched --once --window 0.5")
+        once = subprocess.run(["unshare", "--mount", "sh", "-c", script], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        assert once.returncode == 0, once
+        document = checked(once.stdout)
+        cost = document["agents"][0]["cost"]["sched"]
+        assert cost["hits"] > 0 and not any(cost["losses"].values()), cost
+        assert subscribers(document)["T"]["processing"]["sched"]["time_ms"] > 0, document
+
+
 def main():
     require("bpf")
     if os.getuid():
         skip("needs root", "EZPROF_REQUIRE_BPF")
     for story in (not_without_being_asked, burns_sleeps_competes, blocked_by_a_slow_one,
-                  in_progress, others_are_not_looked_at, threads_come_and_go):
+                  in_progress, others_are_not_looked_at, threads_come_and_go,
+                  without_type_information):
         story()
         print(f"{story.__name__}: ok", flush=True)
 

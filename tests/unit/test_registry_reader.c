@@ -224,7 +224,8 @@ static int image_setup(void **state)
 					     .header_bytes = sizeof(struct ez_registry),
 					     .entry_bytes = sizeof(struct ez_entry),
 					     .owner_pid = OWNER,
-					     .count = 3};
+					     .count = 3,
+					     .threads = 0x1000};
 	image->header.chunks[0] = image_address(offsetof(struct image, entries));
 	for (i = 0; i < EZ_REGISTRY_CHUNK_ENTRIES; i++) {
 		image->entries[i] = (struct ez_entry){.state = EZ_ENTRY_OPEN,
@@ -262,11 +263,13 @@ static void expect(struct image *image, int err, size_t count, uint32_t left_out
 {
 	struct ezprof_registry_reader *reader;
 	const struct ezprof_endpoints *found = NULL;
+	bool is_short = image->header.header_bytes < sizeof(image->header);
 
 	assert_int_equal(image_scan(image, &found, &reader), err);
 	if (!err) {
 		assert_int_equal(found->count, count);
 		assert_int_equal(found->left_out, left_out);
+		assert_true(found->threads == (is_short ? 0 : 0x1000));
 	}
 	ezprof_registry_reader_free(reader);
 }
@@ -294,6 +297,12 @@ static void test_hostile_header(void **state)
 	*image = good;
 	image->header.owner_pid = UINT32_MAX;
 	expect(image, -ESTALE, 0, 0);
+	*image = good;
+	/* A process built before its threads said what they do has a shorter one. */
+	image->header.header_bytes = EZ_REGISTRY_HEADER_BYTES_MIN;
+	expect(image, 0, 3, 0);
+	image->header.header_bytes--;
+	expect(image, -EPROTO, 0, 0);
 	*image = good;
 	memset(image->header.graph_address, 'x', sizeof(image->header.graph_address));
 	expect(image, 0, 3, 0);
