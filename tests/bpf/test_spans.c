@@ -74,9 +74,14 @@ static void link_spans(struct span_bench *b)
 	close(request.object_fd);
 }
 
-static void attach(struct span_bench *b, const struct ezprof_bpf_options *options)
+static bool perf_event; /* the way of older kernels */
+
+static void attach(struct span_bench *b, const struct ezprof_bpf_options *wanted)
 {
-	window_bench_open(&b->window, options);
+	struct ezprof_bpf_options options = *wanted;
+
+	options.perf_event = perf_event;
+	window_bench_open(&b->window, &options);
 	assert_int_equal(ezprof_span_ring_open(b->window.bpf, keep, b, &b->ring), 0);
 	window_bench_attach(&b->window, &b->player);
 	link_spans(b);
@@ -300,7 +305,7 @@ static void exit_flushes(void **state)
 	free(b.spans[1]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_message_once), cmocka_unit_test(times_are_in_order),
@@ -310,5 +315,6 @@ int main(void)
 
 	signal(SIGPIPE, SIG_IGN);
 	ez_require_bpf();
+	perf_event = argc > 1 && strcmp(argv[1], "perf_event") == 0;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,57 @@ def lost(folder):
     print(f"lost: {about['lost']} of {4 * count} spans", flush=True)
 
 
+def stalled(folder):
+    """Who doesn't take what is sent misses it, and is told how much; who does has everything."""
+    slow, quick = (os.path.join(folder, f"{name}.json") for name in ("slow", "quick"))
+    count = 120011
+    with Graph() as graph:
+        source = graph.node("source", "T", "--count", count, "--monitor", "--wait-channels", 2)
+        with Agent("--record-buffer", 64, source.pid), \
+                Recorder("--address", graph.address, "-o", slow) as one, \
+                Recorder("--address", graph.address, "-o", quick, "--max-spans", 11) as other:
+            one.process.send_signal(signal.SIGSTOP)
+            graph.node("sink", "T", "--handle", "STARTER")
+            Graph.sent(source)
+            graph.sync()
+            assert other.end()[0] == 0, other.stderr()
+            one.process.send_signal(signal.SIGCONT)
+            assert one.end()[0] == 5, one.stderr()
+    about = Recording(quick).about
+    assert (about["lost"], about["overwritten"]) == (0, 4 * count - 11), about
+    about = Recording(slow).about
+    assert about["lost"] == about["lost_not_sent"] > 0, about
+    assert about["spans"] + about["lost"] == 4 * count, about
+    print(f"stalled: {about['lost']} of {4 * count} spans", flush=True)
+
+
+def strangers(folder):
+    """A user who may not see a process doesn't hear of it."""
+    open_folder = os.path.join(folder, "open")
+    os.mkdir(open_folder)
+    os.chmod(folder, 0o755)
+    os.chmod(open_folder, 0o777)
+    path = os.path.join(open_folder, "strange.json")
+    with Graph() as graph:
+        source = graph.node("source", "SECRET", "--rate", 500, "--monitor", "--wait-channels", 1)
+        with Agent(source.pid) as agent:
+            result = subprocess.run(
+                ["setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups",
+                 os.path.join(os.environ["EZPROF_BIN_DIR"], "ezprof"), "record", "-o", path,
+                 "--address", graph.address, "--duration", "0.5"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                text=True, timeout=60)
+            assert agent.process.poll() is None
+    if result.returncode == 4:
+        # It isn't told which graphs there are either.
+        assert "no agent measures" in result.stderr, result
+        return
+    assert result.returncode == 0, result
+    with open(path) as file:
+        text = file.read()
+    assert "SECRET" not in text and Recording(path).about["spans"] == 0, text
+
+
 def ends(folder):
     """The agent leaves with the last process: what it had is there, and nothing is missing."""
     path = os.path.join(folder, "end.json")
@@ -216,7 +267,8 @@ def refusals(folder):
 def main():
     require("bpf")
     with tempfile.TemporaryDirectory() as folder:
-        for test in (everything, late_and_short, flight, blocked, lost, ends, bounded, refusals):
+        for test in (everything, late_and_short, flight, blocked, lost, stalled, strangers, ends,
+                     bounded, refusals):
             begun = time.monotonic()
             test(folder)
             print(f"{test.__name__}: {time.monotonic() - begun:.1f} s", flush=True)

@@ -20,6 +20,7 @@ from require import skip
 WITHOUT = {
     "bpf_bpftrace": "bpftrace and its LLVM are not in the guest",
     "bpf_counts_perf_event": "this kernel has nothing but perf_event: bpf_counts is the same",
+    "bpf_spans_perf_event": "the same as bpf_spans there",
     "bpf_cycles": "a thousand detaches at half a second each",
     "bpf_helpers": "no matter of the kernel",
     "bpf_overlap_stops": "this kernel lets no program sleep that uses a queue",
