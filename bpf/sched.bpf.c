@@ -10,11 +10,8 @@
  */
 #include "sched_maps.bpf.h"
 #include "hit.bpf.h"
-
-struct works {
-	struct ez_work work[EZ_WORK_KINDS];
-	__u32 file[EZ_WORK_KINDS];
-};
+#include "sched_sums.bpf.h"
+#include "sched_words.bpf.h"
 
 EZ_INLINE void lose(struct ez_sched_counters *counters, enum ez_sched_loss loss)
 {
@@ -29,132 +26,6 @@ EZ_INLINE void record_open(struct ez_sched_thread *t)
 EZ_INLINE void record_close(struct ez_sched_thread *t)
 {
 	(void)EZ_XCHG(&t->head, t->tail);
-}
-
-#define RACE_TRIES 8
-
-/* The place of a bucket, cleared if it was an older one's. */
-EZ_INLINE struct ez_sched_sums *sums_at(__u32 slot, __u64 tag)
-{
-	__u32 key = slot * EZ_RING_BUCKETS + (EZ_TAG_ID(tag) & (EZ_RING_BUCKETS - 1));
-	struct ez_sched_sums *to = bpf_map_lookup_elem(&sched_sums, &key);
-	__u64 seen;
-
-	for (int i = 0; to && i < RACE_TRIES; i++) {
-		seen = EZ_READ(to->tag);
-		if (seen == tag)
-			return to;
-		if (seen == EZ_SCHED_TAKEN)
-			continue;
-		/* Slots of a closed endpoint have gone to another one. */
-		if (EZ_TAG_EPOCH(seen) > EZ_TAG_EPOCH(tag))
-			return 0;
-		if (EZ_CAS(&to->tag, seen, EZ_SCHED_TAKEN) != seen)
-			continue;
-		to->ns[EZ_SCHED_BLOCKED] = 0;
-		to->ns[EZ_SCHED_RUNNABLE] = 0;
-		(void)EZ_XCHG(&to->tag, tag);
-		return to;
-	}
-	return 0;
-}
-
-/* Not static: the verifier then looks at it once, and not once per turn of a loop. */
-int ezprof_sched_add(__u64 place, __u32 state, __u64 id, __u64 ns);
-
-__attribute__((noinline)) int ezprof_sched_add(__u64 place, __u32 state, __u64 id, __u64 ns)
-{
-	struct ez_sched_sums *sums = sums_at((__u32)place, EZ_TAG(place >> 32, id));
-
-	if (sums)
-		EZ_ADD(&sums->ns[state & 1], ns);
-	return !sums;
-}
-
-/* Adds the stretch, cut into buckets; of one longer than the ring, its end. 0: all of it. */
-EZ_INLINE int add_stretch(__u64 place, __u32 state, __u64 from, __u64 to)
-{
-	__u64 id = EZ_BUCKET_ID(from), last = EZ_BUCKET_ID(to);
-	int lost = 0;
-
-	if (to <= from)
-		return 0;
-	if (last - id >= EZ_RING_BUCKETS) {
-		id = last - EZ_RING_BUCKETS + 1;
-		from = id << EZ_BUCKET_SHIFT;
-	}
-	for (__u32 i = 0; i < EZ_RING_BUCKETS; i++) {
-		__u64 end = (id + 1) << EZ_BUCKET_SHIFT;
-
-		if (end > to)
-			end = to;
-		lost |= ezprof_sched_add(place, state, id, end - from);
-		if (id++ >= last)
-			break;
-		from = end;
-	}
-	return lost;
-}
-
-/* Where the current thread's words are in that object's table; 0: it has none. */
-EZ_INLINE __u64 find_thread(const struct ez_sched_target *target, __u64 table)
-{
-	__u32 tids[EZ_THREAD_WAYS], tid = (__u32)bpf_get_current_pid_tgid();
-	struct bpf_pidns_info info = {};
-	__u64 set;
-
-	if (target->pid_ns_inode) {
-		if (bpf_get_ns_current_pid_tgid(target->pid_ns_dev, target->pid_ns_inode, &info,
-						sizeof(info)))
-			return 0;
-		tid = info.pid;
-	}
-	set = table + (tid % EZ_THREAD_SETS) * sizeof(struct ez_thread_set);
-	if (bpf_probe_read_user(tids, sizeof(tids), (const void *)set))
-		return 0;
-	set += __builtin_offsetof(struct ez_thread_set, threads);
-#pragma unroll
-	for (__u32 i = 0; i < EZ_THREAD_WAYS; i++) {
-		if (tids[i] == tid)
-			return set + i * sizeof(struct ez_thread);
-	}
-	return 0;
-}
-
-/* The words of one object; what they say goes into `works` if it is younger than the attach. */
-EZ_INLINE int read_object(const struct ez_sched_object *object, __u64 address, struct works *works)
-{
-	struct ez_thread thread;
-
-	if (bpf_probe_read_user(&thread, sizeof(thread), (const void *)address))
-		return -1;
-#pragma unroll
-	for (int k = 0; k < (int)EZ_WORK_KINDS; k++) {
-		if (!thread.work[k].endpoint || thread.work[k].since_ns < object->from_ns)
-			continue;
-		works->work[k] = thread.work[k];
-		works->file[k] = object->file;
-	}
-	return 0;
-}
-
-/* What the current thread works for, after all its objects. `t` may be NULL: not known so far. */
-EZ_INLINE int read_works(const struct ez_sched_target *target, struct ez_sched_thread *t,
-			 __u64 addresses[EZ_SCHED_OBJECTS], struct works *works)
-{
-	int failed = 0;
-
-#pragma unroll
-	for (__u32 i = 0; i < EZ_SCHED_OBJECTS; i++) {
-		__u64 address = t ? t->address[i] : 0;
-
-		if (i < target->count && !address)
-			address = find_thread(target, target->objects[i].table);
-		if (i < target->count && address)
-			failed |= read_object(&target->objects[i], address, works);
-		addresses[i] = address;
-	}
-	return failed;
 }
 
 static __attribute__((noinline)) int thread_add(__u64 task)
