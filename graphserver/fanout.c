@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <json-c/json_object.h>
+
 struct ezprof_fanout *ezprof_fanout_new(uint64_t window_ms, ez_mono_ns_t deadline_ns)
 {
 	struct ezprof_fanout *fanout = calloc(1, sizeof(*fanout));
@@ -22,6 +24,7 @@ static void target_clear(struct ezprof_target *target)
 	free((char *)target->asked.topic);
 	free((char *)target->asked.host);
 	free(target->answer);
+	json_object_put(target->read);
 }
 
 void ezprof_fanout_free(struct ezprof_fanout *fanout)

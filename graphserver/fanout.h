@@ -27,12 +27,15 @@ enum ezprof_target_state {
 	EZPROF_TARGET_FAILED,
 };
 
+struct json_object;
+
 struct ezprof_target {
 	struct ezprof_asked asked; /* strings owned by the fan-out */
 	enum ezprof_target_state state;
 	char *answer; /* owned; not terminated */
 	size_t answer_bytes;
-	const char *reason; /* constants, if it failed */
+	struct json_object *read; /* owned; in the answer's place, once ezprof_reply_read() did */
+	const char *reason;	  /* constants, if it failed */
 	const char *detail;
 };
 

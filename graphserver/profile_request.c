@@ -97,6 +97,7 @@ void ezprof_profile_answered(struct ezprof_profile_request *request, size_t targ
 			     struct ez_str text)
 {
 	ezprof_fanout_answer(request->fanout, target, text.data, text.len);
+	ezprof_reply_read(request->fanout, target);
 	if (ezprof_fanout_is_done(request->fanout))
 		finish_soon(request);
 }

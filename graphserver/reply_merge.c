@@ -241,7 +241,8 @@ static void add_target(struct merge *merge, const struct ezprof_target *target)
 		add_error(merge, &target->asked, target->reason, target->detail);
 		return;
 	}
-	answer = ezprof_json_object(target->answer, target->answer_bytes);
+	answer = target->read ? json_object_get(target->read)
+			      : ezprof_json_object(target->answer, target->answer_bytes);
 	if (!answer)
 		add_error(merge, &target->asked, "bad_json", "its answer is no JSON object");
 	else if (strcmp(target->asked.who, "agent") == 0)
@@ -335,6 +336,20 @@ static void merge_clear(struct merge *merge)
 	}
 	json_object_put(merge->agents);
 	json_object_put(merge->errors);
+}
+
+void ezprof_reply_read(struct ezprof_fanout *fanout, size_t index)
+{
+	struct ezprof_target *target = &fanout->targets[index];
+
+	if (target->state != EZPROF_TARGET_ANSWERED || target->read)
+		return;
+	/* One that can't be read stays as it is, for the merge to say so. */
+	target->read = ezprof_json_object(target->answer, target->answer_bytes);
+	if (!target->read)
+		return;
+	free(target->answer);
+	target->answer = NULL;
 }
 
 int ezprof_reply_merge(const struct ezprof_fanout *fanout,

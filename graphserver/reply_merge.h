@@ -18,6 +18,12 @@ struct ezprof_document_origin {
 	double time_unix_s;
 };
 
+/*
+ * Reads the answer of a target that has answered, so that this is done while others are still
+ * waited for. Not needed for the merge.
+ */
+void ezprof_reply_read(struct ezprof_fanout *fanout, size_t index);
+
 /* ret_json: terminated, the caller's to free(). 0 or -ENOMEM. */
 int ezprof_reply_merge(const struct ezprof_fanout *fanout,
 		       const struct ezprof_document_origin *origin, char **ret_json,

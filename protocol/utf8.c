@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "utf8.h"
 
+#include <string.h>
+
 /* How long a sequence that begins with this byte is; 0 if none does. */
 static size_t sequence_bytes(uint8_t first)
 {
@@ -45,13 +47,22 @@ size_t ez_utf8_decode(const void *data, size_t len, uint32_t *ret_code)
 	return 1;
 }
 
+/* Most text is ASCII: eight bytes of it at a time. */
+static bool is_ascii_8(const uint8_t *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return !(word & UINT64_C(0x8080808080808080));
+}
+
 bool ez_utf8_is_valid(const void *data, size_t len)
 {
 	const uint8_t *p = data;
 	uint32_t code;
 
 	for (size_t i = 0, n; i < len; i += n) {
-		n = decode(p + i, len - i, &code);
+		n = len - i >= 8 && is_ascii_8(p + i) ? 8 : decode(p + i, len - i, &code);
 		if (!n)
 			return false;
 	}
