@@ -47,7 +47,7 @@ static void put_times(struct ez_json *j, const char *key, const struct ezprof_tr
 	ez_json_key(j, key);
 	ez_json_object_begin(j);
 	put_average(j, sum, known);
-	NULLS(j, "min_ms", "p50_ms", "p90_ms", "p99_ms", "now_ms");
+	NULLS(j, "min_ms", "p50_ms", "p90_ms", "p99_ms", "now_ms", "sched");
 	ez_json_object_end(j);
 }
 
@@ -106,7 +106,7 @@ static void put_blocked(struct ez_json *j, const struct ezprof_ezmsg_facts *f,
 		    f->covered_s > 0.0 ? ms / (f->covered_s * 1e3) : 0.0);
 	u64_or_null(j, "samples", known, e->wait.n);
 	f64_or_null(j, "max_ms", known && e->wait.n, e->wait.max_ns / 1e6);
-	NULLS(j, "now_ms", "total_ms");
+	NULLS(j, "now_ms", "total_ms", "sched");
 	ez_json_object_end(j);
 }
 

@@ -132,6 +132,26 @@ def checked(address):
         assert status == 4 or "in 2 documents" in done.stdout, done.stdout
 
 
+def every_command(address):
+    """A full disk is a failure in one line, a reader that has gone is none, for each of them."""
+    file = os.path.join(os.environ["EZPROF_SOURCE_DIR"], "tests", "data", "why_chain.json")
+    where = ("--address", address)
+    for words in (("why", *where), ("why", file), ("why", "--json", file), ("graph", *where, "--live"),
+                  ("check", "--fail-if", "pub.rate_hz < 0", file), ("diff", file, file),
+                  *(("profile", "--from", file, "--format", form)
+                    for form in ("json", "table", "jsonl", "csv", "openmetrics"))):
+        program = [os.path.join(BIN, "ezprof"), *words]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True, timeout=20)
+        assert done.returncode == 1 and "No space left" in done.stderr, (words, done)
+        assert done.stderr.count("\n") == 1, done.stderr
+        gone, end = os.pipe()
+        os.close(gone)
+        done = subprocess.run(program, stdout=end, stderr=subprocess.PIPE, text=True, timeout=20)
+        os.close(end)
+        assert done.returncode == 0 and done.stderr == "", (words, done)
+
+
 def server_goes(graph):
     program = stream(graph.address)
     next_line(program)
@@ -145,7 +165,7 @@ def main():
         graph.node("sink", "T")
         graph.node("source", "T", "--rate", 100, "--wait-channels", 1)
         for story in (counted, visible_at_once, one_header, signals, interrupted_any_time,
-                      closed_pipe, closed_while_waiting, full_disk, checked):
+                      closed_pipe, closed_while_waiting, full_disk, checked, every_command):
             story(graph.address)
             print(f"{story.__name__}: ok", flush=True)
         server_goes(graph)
