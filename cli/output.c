@@ -29,7 +29,9 @@ int ezprof_output_flush(const char *program)
 int ezprof_output_bytes(const char *program, const void *data, size_t n)
 {
 	errno = 0;
-	if (n && fwrite(data, 1, n, stdout) != n && errno != EPIPE) {
+	if (n && fwrite(data, 1, n, stdout) != n) {
+		if (errno == EPIPE)
+			return EZPROF_EXIT_OK;
 		fprintf(stderr, "%s: cannot write to stdout: %s\n", program,
 			errno ? strerror(errno) : "write error");
 		return EZPROF_EXIT_FAILURE;

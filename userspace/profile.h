@@ -60,6 +60,7 @@ struct ezprof_attached {
 	const char *comm;
 	uint64_t start_time;
 	enum ezprof_target_state state;
+	uint64_t exited_ns; /* 0: it lives */
 };
 
 struct ezprof_fault {

@@ -46,6 +46,7 @@ static struct json_object *attached_list(const struct ezprof_profile *profile)
 		ezprof_json_text(o, "comm", a->comm);
 		ezprof_json_u64(o, "start_time", a->start_time);
 		ezprof_json_text(o, "state", state_text[a->state]);
+		ezprof_json_u64_if(o, "exited_ns", a->exited_ns, a->exited_ns);
 		json_object_array_add(list, o);
 	}
 	return list;

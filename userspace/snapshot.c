@@ -210,9 +210,6 @@ static bool is_of_graph(const struct ezprof_target *target, const char *graph)
 static int add_exited(struct ezprof_snapshot *s, const struct ezprof_snapshot_request *request,
 		      const struct ezprof_target *target)
 {
-	/* Who belonged to another graph is missed there. */
-	if (request->graph && !is_of_graph(target, request->graph))
-		return 0;
 	if (s->profile.now_ns - target->exited_ns < request->window_ns && !request->with_exited)
 		add_fault(s, target, EZPROF_REASON_DIED, "it ended during the window");
 	if (!request->with_exited || !target->last_row_count)
@@ -264,13 +261,19 @@ static int make_tables(struct ezprof_snapshot *s)
 static int add_target(struct ezprof_snapshot *s, const struct ezprof_snapshot_request *request,
 		      struct ezprof_target *target, uint32_t *registry)
 {
-	struct ezprof_attached *attached = &s->attached[s->profile.attached_count++];
+	bool exited = target->state == EZPROF_TARGET_EXITED;
+	struct ezprof_attached *attached;
 
+	/* Who has left another graph is no news in this one. */
+	if (exited && request->graph && !is_of_graph(target, request->graph))
+		return 0;
+	attached = &s->attached[s->profile.attached_count++];
 	attached->pid = target->process->pid;
 	attached->comm = target->process->comm;
 	attached->start_time = target->process->start_time;
 	attached->state = target->state;
-	if (target->state == EZPROF_TARGET_EXITED)
+	attached->exited_ns = exited ? target->exited_ns : 0;
+	if (exited)
 		return add_exited(s, request, target);
 	return add_living(s, request, target, registry);
 }

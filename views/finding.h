@@ -28,6 +28,7 @@ enum ezprof_weight { EZPROF_NOTE, EZPROF_ADVICE, EZPROF_PROBLEM };
 	X(TCP_LOCAL, "tcp_within_host", ADVICE, "TCP where shared memory is possible") \
 	X(OWN_PACE, "own_pace", NOTE, "the publisher itself sets the rate") \
 	X(IDLE, "idle", NOTE, "nothing moves") \
+	X(ENDED, "ended_process", NOTE, "a process that was measured has ended, some time ago") \
 	X(WARMING_UP, "warming_up", NOTE, "measured for less than was asked") \
 	X(UNPREPARED, "unprepared", NOTE, "nobody measures it from the kernel") \
 	X(FINE, "fine", NOTE, "nothing is wrong")

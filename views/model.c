@@ -202,6 +202,7 @@ static int read_mentions(struct json_object *list, const char *const keys[4],
 			.reason = ezprof_json_copy(json, keys[1]),
 			.detail = ezprof_json_copy(json, keys[2]),
 			.topic = ezprof_json_copy(json, keys[3]),
+			.at_ns = whole_at(json, "exited_ns"),
 		};
 	}
 	return 0;

@@ -46,10 +46,11 @@ struct ezprof_object {
 /* A process that an agent has attached to, or somebody in errors[]. */
 struct ezprof_mention {
 	int64_t pid;
-	char *what;   /* comm; or who */
-	char *reason; /* state ("attached", "exited"); or reason ("died", "timeout") */
-	char *detail; /* NULL = none */
-	char *topic;  /* likewise */
+	char *what;	/* comm; or who */
+	char *reason;	/* state ("attached", "exited"); or reason ("died", "timeout") */
+	char *detail;	/* NULL = none */
+	char *topic;	/* likewise */
+	uint64_t at_ns; /* when a process ended; 0 = it didn't, or not known */
 };
 
 struct ezprof_edge {

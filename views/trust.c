@@ -6,13 +6,27 @@
 #include <string.h>
 
 #define DEAD_SCORE 400.0
+#define DEAD_RECENT_S 60.0
 #define SILENT_SCORE 300.0
 #define LOST_SCORE 200.0
 
+/* Of late it explains what one sees; long ago it is a note. */
+static bool is_recent(const struct ezprof_model *model, const struct ezprof_mention *process)
+{
+	double window_s = ezprof_figure(&model->objects[0], EZPROF_GRAPH_WINDOW_S, 0.0);
+	double ago_s = process->at_ns && process->at_ns < model->time_ns
+			       ? (double)(model->time_ns - process->at_ns) / 1e9
+			       : 0.0;
+
+	return ago_s <= DEAD_RECENT_S || ago_s <= window_s;
+}
+
 static void dead(struct ezprof_why_context *c, const struct ezprof_mention *process)
 {
+	bool recent = is_recent(c->model, process);
 	struct ezprof_finding *finding =
-		ezprof_finding_add(c->findings, EZPROF_FINDING_DEAD, EZPROF_NO_OBJECT, DEAD_SCORE);
+		ezprof_finding_add(c->findings, recent ? EZPROF_FINDING_DEAD : EZPROF_FINDING_ENDED,
+				   EZPROF_NO_OBJECT, DEAD_SCORE);
 	struct ez_buffer text;
 
 	if (!finding)
@@ -24,10 +38,27 @@ static void dead(struct ezprof_why_context *c, const struct ezprof_mention *proc
 		ezprof_say_name(&text, process->what);
 		ez_buffer_append_text(&text, ")");
 	}
-	ez_buffer_append_text(&text, ", which was measured, has ended: its publishers and "
-				     "subscribers are gone, and whoever got messages from it gets "
-				     "none.");
+	ez_buffer_append_text(&text, ", which was measured, ended");
+	if (process->at_ns && process->at_ns < c->model->time_ns) {
+		ez_buffer_append_text(&text, " ");
+		ezprof_say_ms(&text, (double)(c->model->time_ns - process->at_ns) / 1e6);
+		ez_buffer_append_text(&text, " ago");
+	}
+	ez_buffer_append_text(&text, ": its publishers and subscribers are gone, and whoever got "
+				     "messages from it gets none.");
 	ezprof_finding_say(c->findings, finding, &text);
+}
+
+static bool is_told(const struct ezprof_model *model, int64_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < model->n_processes; i++) {
+		if (pid && model->processes[i].pid == pid && model->processes[i].reason &&
+		    strcmp(model->processes[i].reason, "exited") == 0)
+			return true;
+	}
+	return false;
 }
 
 static void silent(struct ezprof_why_context *c, const struct ezprof_mention *error)
@@ -167,8 +198,13 @@ void ezprof_why_trust(struct ezprof_why_context *c)
 		if (process->reason && strcmp(process->reason, "exited") == 0)
 			dead(c, process);
 	}
-	for (i = 0; i < c->model->n_errors; i++)
-		silent(c, &c->model->errors[i]);
+	for (i = 0; i < c->model->n_errors; i++) {
+		const struct ezprof_mention *error = &c->model->errors[i];
+
+		if (!error->reason || strcmp(error->reason, "died") != 0 ||
+		    !is_told(c->model, error->pid))
+			silent(c, error);
+	}
 	lost(c);
 	warming_up(c);
 	unprepared(c);

@@ -83,7 +83,7 @@ AGENT_OURS = {
              "sched": or_null(OBJECT),
              "map_bytes": INT},
 }
-ATTACHED_OURS = {"pid": INT, "comm": STR, "start_time": INT, "state": STR}
+ATTACHED_OURS = {"pid": INT, "comm": STR, "start_time": INT, "state": STR, "exited_ns": or_null(INT)}
 ERROR_OURS = {"who": STR, "id": or_null(STR), "topic": or_null(STR), "pid": or_null(INT),
               "host": or_null(STR), "reason": STR, "detail": STR}
 

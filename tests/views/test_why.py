@@ -274,12 +274,18 @@ class Others(unittest.TestCase):
                                     "topic": None, "id": None, "host": "here"},
                                    {"who": "publisher", "pid": 8, "reason": "died", "topic": "Z"}]
         made.document["agents"][0]["attached"] = [
-            {"pid": 55, "comm": "worker", "state": "exited"}]
+            {"pid": 55, "comm": "worker", "state": "exited", "exited_ns": 10**12 - 3 * 10**9},
+            {"pid": 56, "comm": "older", "state": "exited", "exited_ns": 10**12 - 600 * 10**9}]
+        made.document["errors"].append({"who": "process", "pid": 55, "reason": "died"})
         made.document["lost"] = 12
         findings = why(made, status=5)
         self.assertEqual(kinds(findings)[:4], ["dead_process", "dead_process", "silent", "lost"])
         text = " ".join(f["sentence"] for f in findings)
-        for part in ("Process 55 (worker)", "agent of pid 9: timeout (1 s)", "pid 8 on Z: died",
+        self.assertEqual(len([f for f in findings if "55" in f["sentence"]]), 1, "once")
+        [ended] = [f for f in findings if f["kind"] == "ended_process"]
+        self.assertIn("Process 56 (older), which was measured, ended 10 min 0 s ago",
+                      ended["sentence"])
+        for part in ("Process 55 (worker), which was measured, ended 3.00 s ago", "agent of pid 9: timeout (1 s)", "pid 8 on Z: died",
                      "12 messages"):
             self.assertIn(part, text)
 
