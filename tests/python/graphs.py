@@ -194,7 +194,7 @@ class EndlessSource(Source):
         await until("go")
         while not (FOLDER / "stop").exists():
             yield self.OUTPUT, b"x" * self.SETTINGS.size
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(self.SETTINGS.period or 0.005)
         raise ez.NormalTermination
 
 
@@ -217,7 +217,13 @@ def endless():
     return units, [("SRC", "SINK")]
 
 
-SCENARIOS = (relay, hog, sleeper, leaky, tasks, drain, endless)
+def seldom():
+    units = {"SRC": EndlessSource(SourceSettings(count=0, period=0.7)),
+             "SINK": EndlessSink(SinkSettings(count=0))}
+    return units, [("SRC", "SINK")]
+
+
+SCENARIOS = (relay, hog, sleeper, leaky, tasks, drain, endless, seldom)
 
 
 def main():

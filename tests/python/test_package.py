@@ -36,7 +36,7 @@ def check_nobody_measures(python, bin_folder):
         document = json.loads(done.stdout)
         assert done.returncode == 0 and document["source"] == "ezmsg", done
         assert document["publishers"][0]["topic"] == "SRC/OUTPUT", document
-        assert "Instrumenting" in done.stderr, done.stderr
+        assert "instrumenting" in done.stderr, done.stderr
         program.finish()
 
 
