@@ -232,13 +232,15 @@ static uint32_t cause_of(const struct ezprof_match *m, const struct work *list, 
 	const struct ezprof_trace_span *p = ezprof_match_span(m, i);
 	const struct ezprof_trace_endpoint *publisher = ezprof_match_endpoint(m, i);
 	uint64_t at_ns = m->handed_ns[i] ? m->handed_ns[i] : p->end_ns;
-	struct work moment = {.pid = publisher->pid, .tid = p->tid, .begin_ns = at_ns};
-	size_t before = work_before(list, n, &moment), back;
-	uint32_t found = NONE;
+	struct work moment = {.pid = publisher->pid, .tid = p->tid};
+	size_t before, back;
 
-	/* It may have waited a long time between giving its message back and publishing. */
+	/* It may have waited a long time between giving its message back and publishing, and others
+	   on its thread may have worked meanwhile. */
 	if (p->start_ns && p->start_ns < at_ns)
 		at_ns = p->start_ns;
+	moment.begin_ns = at_ns;
+	before = work_before(list, n, &moment);
 	for (back = 0; back < before && back < LOOK_BACK; back++) {
 		const struct work *w = &list[before - 1 - back];
 		const struct ezprof_trace_endpoint *e = ezprof_match_endpoint(m, w->place);
@@ -247,12 +249,11 @@ static uint32_t cause_of(const struct ezprof_match *m, const struct work *list, 
 			break;
 		if (!is_at_it(ezprof_match_span(m, w->place), at_ns, back ? 0 : AFTER_NS))
 			continue;
-		if (found == NONE)
-			found = w->place;
-		if (*publisher->task && strcmp(publisher->task, e->task) == 0)
+		/* Tasks of one event loop take turns on its thread. */
+		if (!*publisher->task || !*e->task || strcmp(publisher->task, e->task) == 0)
 			return w->place;
 	}
-	return found;
+	return NONE;
 }
 
 static int match_causes(struct ezprof_match *m)

@@ -5,8 +5,8 @@
  * processing led to it. Pure.
  *
  * The last is a guess that is seldom wrong: the newest message that the publishing thread had begun
- * to process by then, if it was still at it or had given it back a moment ago; of several tasks on
- * one thread that of the publisher's own task, if it has one that is known.
+ * to process by then, if it was still at it or had given it back a moment ago. Where tasks are
+ * known (Python's), it must be one of the publisher's own task.
  */
 #ifndef EZPROF_TRACE_MATCH_H
 #define EZPROF_TRACE_MATCH_H

@@ -6,7 +6,6 @@
 #include "registry_layout.h"
 #include "trace_chrome.h"
 #include "trace_model.h"
-#include "trace_perfetto.h"
 #include "trace_store.h"
 #include "trace_summary.h"
 
@@ -15,7 +14,6 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +192,45 @@ static void causes_have_limits(void **state)
 	assert_int_equal(m->origin[2], EZPROF_MATCH_NONE);
 	assert_int_equal(m->origin[3], EZPROF_MATCH_NONE);
 	assert_int_equal(m->origin[4], 0);
+	ezprof_match_free(m);
+}
+
+static void send_task(uint32_t number, uint32_t kind, const char *task)
+{
+	struct ezprof_stream_endpoint e = {.number = number,
+					   .pid = 200,
+					   .kind = kind,
+					   .id = {(unsigned char)number},
+					   .publisher_id = {(unsigned char)number},
+					   .string_bytes = {0, 0, (uint32_t)strlen(task), 0}};
+
+	assert_int_equal(send_frame(0, EZPROF_STREAM_ENDPOINT, &e, sizeof(e), task, strlen(task)),
+			 0);
+}
+
+/* Tasks of one event loop are at work at the same time, on one thread. */
+static void tasks_have_causes_of_their_own(void **state)
+{
+	struct ezprof_match *m;
+
+	(void)state;
+	send_task(50, EZ_KIND_CLIENT, "ONE:relay");
+	send_task(51, EZ_KIND_CLIENT, "TWO:relay");
+	send_task(52, EZ_KIND_PUBLISHER, "ONE:relay");
+	send_task(53, EZ_KIND_PUBLISHER, "SRC:flow");
+	for (uint32_t i = 0; i < 4; i++) {
+		struct ez_span span = {.tid = 2, .begin_ns = 100 + i, .end_ns = 900 + i};
+		struct ezprof_stream_batch batch = {50 + i, 1, 0};
+
+		span.start_ns = i < 2 ? 50 : 0;
+		span.begin_ns = i < 2 ? span.begin_ns : 0;
+		span.end_ns = i < 2 ? span.end_ns : 500;
+		send_frame(0, EZPROF_STREAM_BATCH, &batch, sizeof(batch), &span, sizeof(span));
+	}
+	assert_int_equal(ezprof_match_new(trace, 0, &m), 0);
+	assert_int_equal(m->count, 4);
+	assert_int_equal(m->origin[2], 0);
+	assert_int_equal(m->origin[3], EZPROF_MATCH_NONE);
 	ezprof_match_free(m);
 }
 
@@ -384,56 +421,6 @@ static void the_ring_is_bounded(void **state)
 	assert_int_equal(ezprof_trace_lost(trace), 0);
 }
 
-/* Whatever comes: an error, or something that can be drawn. */
-static void hostile_frames(void **state)
-{
-	struct ezprof_stream_frame frame;
-	unsigned int seed = 1, taken = 0;
-	unsigned char bytes[512];
-	struct ezprof_trace_model *model;
-	struct ezprof_match *m;
-	char *text = NULL;
-	size_t n = 0;
-	FILE *to;
-
-	(void)state;
-	for (unsigned int i = 0; i < 50000; i++) {
-		struct ezprof_stream_head head = {1 + (uint32_t)(rand_r(&seed) % 8), 0};
-
-		for (size_t j = 0; j < sizeof(bytes); j++)
-			bytes[j] = (unsigned char)(rand_r(&seed) % 4 ? 0 : rand_r(&seed));
-		head.bytes = (uint32_t)rand_r(&seed) % 300;
-		if (rand_r(&seed) % 3 == 0)
-			head.bytes = 16 + 56 * (uint32_t)(rand_r(&seed) % 3);
-		memcpy(bytes, &head, sizeof(head));
-		bytes[8] = (unsigned char)(rand_r(&seed) % 10);
-		memset(bytes + 9, 0, 3);
-		bytes[12] = (unsigned char)(rand_r(&seed) % 4);
-		memset(bytes + 13, 0, 3);
-		assert_int_equal(ezprof_stream_next(bytes, sizeof(bytes), &frame), 0);
-		taken += ezprof_trace_take(trace, (unsigned int)rand_r(&seed) % 2, &frame) == 0;
-	}
-	assert_true(taken > 300);
-	bytes[0] = 99;
-	assert_int_equal(ezprof_stream_next(bytes, sizeof(bytes), &frame), -EPROTO);
-	assert_int_equal(ezprof_stream_next(bytes, 7, &frame), -EAGAIN);
-	assert_int_equal(ezprof_match_new(trace, 0, &m), 0);
-	assert_int_equal(ezprof_trace_model_new(m, &model), 0);
-	to = open_memstream(&text, &n);
-	assert_int_equal(
-		ezprof_chrome_write(model, &(struct ezprof_trace_about){.host = "", .program = ""},
-				    to),
-		0);
-	assert_int_equal(
-		ezprof_perfetto_write(model,
-				      &(struct ezprof_trace_about){.host = "", .program = ""}, to),
-		0);
-	fclose(to);
-	free(text);
-	ezprof_trace_model_free(model);
-	ezprof_match_free(m);
-}
-
 /* Names come out as JSON wants them. */
 static void chrome_text(void **state)
 {
@@ -468,13 +455,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_belongs_together),
 		TEST(causes_have_limits),
+		TEST(tasks_have_causes_of_their_own),
 		TEST(latencies),
 		TEST(ranks),
 		TEST(tracks_and_counters),
 		TEST(losses_are_counted),
 		TEST(two_agents),
 		TEST(the_ring_is_bounded),
-		TEST(hostile_frames),
 		TEST(chrome_text),
 	};
 
