@@ -9,6 +9,7 @@
 #include "hash.h"
 #include "json_text.h"
 #include "json_writer.h"
+#include "verbatim.h"
 
 /* One endpoint, and the best object for it so far. */
 struct entry {
@@ -341,14 +342,23 @@ static void merge_clear(struct merge *merge)
 void ezprof_reply_read(struct ezprof_fanout *fanout, size_t index)
 {
 	struct ezprof_target *target = &fanout->targets[index];
+	struct json_object *object, *light = NULL;
 
 	if (target->state != EZPROF_TARGET_ANSWERED || target->read)
 		return;
 	/* One that can't be read stays as it is, for the merge to say so. */
-	target->read = ezprof_json_object(target->answer, target->answer_bytes);
-	if (!target->read)
+	object = ezprof_json_object(target->answer, target->answer_bytes);
+	if (!object)
 		return;
-	free(target->answer);
+	if (strcmp(target->asked.who, "agent") != 0)
+		light = ezprof_verbatim_object(object, target->answer, target->answer_bytes);
+	if (light) {
+		json_object_put(object);
+		target->read = light;
+	} else {
+		free(target->answer);
+		target->read = object;
+	}
 	target->answer = NULL;
 }
 

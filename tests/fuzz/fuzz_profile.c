@@ -17,8 +17,11 @@ static void add(struct ezprof_fanout *fanout, const char *who, const char *id, c
 	struct ezprof_asked asked = {.who = who, .id = id};
 	size_t index;
 
-	if (ezprof_fanout_add(fanout, &asked, &index) == 0)
-		ezprof_fanout_answer(fanout, index, (const char *)data, size);
+	if (ezprof_fanout_add(fanout, &asked, &index))
+		return;
+	ezprof_fanout_answer(fanout, index, (const char *)data, size);
+	if (size % 2)
+		ezprof_reply_read(fanout, index);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

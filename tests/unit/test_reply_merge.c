@@ -12,6 +12,7 @@
 
 #include "json_text.h"
 #include "reply_merge.h"
+#include "verbatim.h"
 
 struct fixture {
 	struct ezprof_fanout *fanout;
@@ -52,6 +53,7 @@ static void answer(struct fixture *fixture, const char *who, const char *id, con
 	size_t index = ask(fixture, who, id, NULL);
 
 	ezprof_fanout_answer(fixture->fanout, index, text, strlen(text));
+	ezprof_reply_read(fixture->fanout, index);
 }
 
 static struct json_object *merge(struct fixture *fixture)
@@ -116,6 +118,40 @@ static void test_own_answers(void **state)
 		ezprof_json_member(item(document, "publishers", 1, 0), "x", json_type_double));
 	assert_string_equal(ezprof_json_text(item(document, "channels", 1, 0), "topic"), "T");
 	item(document, "errors", 0, 0);
+}
+
+/* As it came, byte by byte, where that is JSON beyond doubt; else as the parser understood it. */
+static void test_verbatim(void **state)
+{
+	static const char own[] = "{ \"type\":\"publisher\", \"id\":\"p\",\"topic\":\"T\\\"\", "
+				  "\"x\":[1.50,-0,1E+2,123456789012345678901234567890] }";
+	struct ezprof_document_origin origin = {.host = "here"};
+	struct fixture *fixture = *state;
+	size_t len;
+	char *text;
+
+	answer(fixture, "publisher", "p", own);
+	answer(fixture, "publisher", "q",
+	       "{\"type\":\"publisher\",\"id\":\"q\",\"topic\":\"\\ud800\"}");
+	assert_int_equal(ezprof_reply_merge(fixture->fanout, &origin, &text, &len), 0);
+	assert_non_null(strstr(text, own));
+	assert_null(strstr(text, "ud800"));
+	free(text);
+}
+
+static void test_what_is_safe(void **state)
+{
+	static const char *const safe[] = {"{\"a\":[0,-1.5e-3,true,null,\"\\\\\\\"\"]}", "{}",
+					   "[0.0]"};
+	static const char *const unsafe[] = {"[01]",  "[1.]",  "[.5]",	   "[1e]",	    "[+1]",
+					     "[-]",   "[1]\n", "[\"\t\"]", "[\"\\u0041\"]", "[\"a]",
+					     "[NaN]", "['a']", "[\"\\"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(safe) / sizeof(*safe); i++)
+		assert_true(ezprof_verbatim_is_safe(safe[i], strlen(safe[i])));
+	for (size_t i = 0; i < sizeof(unsafe) / sizeof(*unsafe); i++)
+		assert_false(ezprof_verbatim_is_safe(unsafe[i], strlen(unsafe[i])));
 }
 
 static void test_topic_of_silent_publisher(void **state)
@@ -282,6 +318,8 @@ int main(void)
 		TEST(test_empty),
 		TEST(test_own_answers),
 		TEST(test_topic_of_silent_publisher),
+		TEST(test_verbatim),
+		cmocka_unit_test(test_what_is_safe),
 		TEST(test_bad_answers),
 		TEST(test_silent),
 		TEST(test_agent_wins),
