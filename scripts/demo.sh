@@ -123,7 +123,8 @@ sleep 2.2 # one whole window
 say "ezprof profile --window 2.0"
 "$bin/ezprof" profile --window 2.0 --address "$address" >"$work/profile.json"
 cat "$work/profile.json"
-scripts/slowest.py "$work/profile.json" >&2
+say "ezprof why"
+COLUMNS=100 "$bin/ezprof" why "$work/profile.json" >&2
 
 # The agent goes first, so that its targets, still alive, can show that nobody listens any more.
 stop agent

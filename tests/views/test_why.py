@@ -92,6 +92,12 @@ class Blame(unittest.TestCase):
         made.subscriber(a, "slow", 2, 19.0, 600.0, in_flight=32)
         self.assertEqual(why(made)[0]["subject"]["handle"], "slow")
 
+    def test_own_monitor_makes_no_relay(self):
+        made = Made()
+        a = made.publisher("A", 1, 50.0)
+        made.subscriber(a, "monitor", 1, 0.1, mode="local")
+        self.assertEqual(kinds(why(made)), ["fine", "own_pace"])
+
     def test_held_loop_blocks(self):
         made = Made()
         a = made.publisher("A", 1, 10.0, 0.8)
