@@ -174,7 +174,6 @@ static void send_locked(struct ez_publisher *publisher, size_t bytes, struct ez_
 
 	if (publisher->poller.usable)
 		tell_flow_locked(publisher);
-
 	publisher->slots.bytes[id % publisher->num_buffers] = bytes;
 	send_to_links(publisher, id, bytes, dropped);
 	mark_own_local(publisher);

@@ -47,8 +47,7 @@ static struct ez_publisher *publisher_new(struct ez_context *context, const char
 	ez_cond_init(&publisher->turn_cond);
 	ez_poller_init(&publisher->poller);
 	publisher->topic = strdup(topic);
-	if (publisher->topic && !ez_slots_init(&publisher->slots, publisher->num_buffers) &&
-	    !ez_poller_open(&publisher->poller))
+	if (publisher->topic && !ez_slots_init(&publisher->slots, publisher->num_buffers))
 		return publisher;
 	ez_publisher_unref(publisher);
 	return NULL;
@@ -241,6 +240,9 @@ static int create(struct creation *creation)
 	uint64_t bytes = creation->options->buffer_bytes;
 	int err;
 
+	err = ez_poller_open(&publisher->poller);
+	if (err)
+		return err;
 	creation->graph_fd =
 		ez_greeting_open(&publisher->context->address, creation->deadline_ns, NULL);
 	if (creation->graph_fd < 0)

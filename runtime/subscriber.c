@@ -169,8 +169,7 @@ static struct ez_subscriber *subscriber_new(struct ez_context *context, const ch
 	pthread_mutex_init(&subscriber->lock, NULL);
 	ez_cond_init(&subscriber->cond);
 	queue_init(subscriber);
-	if (subscriber->topic && subscriber->handle && (subscriber->task || !options->task) &&
-	    !ez_poller_open(&subscriber->poller))
+	if (subscriber->topic && subscriber->handle && (subscriber->task || !options->task))
 		return subscriber;
 	ez_subscriber_unref(subscriber);
 	return NULL;
@@ -261,7 +260,8 @@ int ez_subscriber_create(struct ez_context *context, const char *topic,
 	start.subscriber = subscriber_new(context, topic, options ? options : &defaults);
 	if (!start.subscriber)
 		return -ENOMEM;
-	start.fd = open_link(start.subscriber, deadline_ns);
+	err = ez_poller_open(&start.subscriber->poller);
+	start.fd = err ? err : open_link(start.subscriber, deadline_ns);
 	if (start.fd < 0) {
 		ez_subscriber_unref(start.subscriber);
 		return start.fd;

@@ -396,6 +396,79 @@ static void test_count_only(void **state)
 	close_all(&f);
 }
 
+#define THREADS 4
+#define MESSAGES 4001
+
+struct crowd {
+	struct ez_subscriber *subscriber;
+	uint8_t seen[MESSAGES]; /* atomic */
+	uint32_t taken;		/* atomic */
+	uint32_t ended;		/* atomic: threads that were told of the end */
+};
+
+static void *take_until_closed(void *argument)
+{
+	struct crowd *crowd = argument;
+	struct ez_message message;
+	uint64_t number;
+	int err;
+
+	while (!(err = ez_receive(crowd->subscriber, EZ_FOREVER, &message))) {
+		memcpy(&number, message.data, sizeof(number));
+		__atomic_add_fetch(&crowd->seen[number], 1, __ATOMIC_RELAXED);
+		ez_message_release(&message);
+		__atomic_add_fetch(&crowd->taken, 1, __ATOMIC_RELAXED);
+	}
+	__atomic_add_fetch(&crowd->ended, err == -EPIPE, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void run_crowd(void **state, enum ez_via via)
+{
+	struct crowd *crowd = calloc(1, sizeof(*crowd));
+	pthread_t threads[THREADS];
+	struct fixture f;
+	int tries = 0;
+
+	assert_non_null(crowd);
+	open_all(&f, state, via);
+	crowd->subscriber = f.subscriber;
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, take_until_closed, crowd), 0);
+	for (uint64_t i = 0; i < MESSAGES; i++) {
+		send_number(f.publisher, i);
+		if (i % 1000 == 0)
+			nap_ms(20); /* until all wait again */
+	}
+	while (__atomic_load_n(&crowd->taken, __ATOMIC_RELAXED) < MESSAGES && tries++ < 2000)
+		nap_ms(10);
+	for (int i = 0; i < MESSAGES; i++)
+		assert_int_equal(crowd->seen[i], 1);
+	nap_ms(20);
+	ez_subscriber_destroy(f.subscriber);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(crowd->ended, THREADS);
+	free(crowd);
+	close_all(&f);
+}
+
+/* Several threads wait for one subscriber: each message to one of them, the end to all. */
+static void test_crowd_shm(void **state)
+{
+	run_crowd(state, EZ_VIA_SHM);
+}
+
+static void test_crowd_tcp(void **state)
+{
+	run_crowd(state, EZ_VIA_TCP);
+}
+
+static void test_crowd_local(void **state)
+{
+	run_crowd(state, EZ_VIA_LOCAL);
+}
+
 #define GRAPH_TEST(test) cmocka_unit_test_setup_teardown(test, graph_setup, graph_teardown)
 
 int main(void)
@@ -407,7 +480,8 @@ int main(void)
 		GRAPH_TEST(test_slot_turn),	 GRAPH_TEST(test_pieces),
 		GRAPH_TEST(test_fd_level),	 GRAPH_TEST(test_fd_edge),
 		GRAPH_TEST(test_fd_of_callback), GRAPH_TEST(test_until),
-		GRAPH_TEST(test_count_only),
+		GRAPH_TEST(test_count_only),	 GRAPH_TEST(test_crowd_shm),
+		GRAPH_TEST(test_crowd_tcp),	 GRAPH_TEST(test_crowd_local),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
