@@ -51,15 +51,6 @@ static void put_times(struct ez_json *j, const char *key, const struct ezprof_tr
 	ez_json_object_end(j);
 }
 
-static void put_processing(struct ez_json *j, const struct ezprof_trace_sum *sum, bool known)
-{
-	ez_json_key(j, "processing");
-	ez_json_object_begin(j);
-	put_average(j, sum, known);
-	NULLS(j, "min_ms", "p50_ms", "p90_ms", "p99_ms", "now_ms", "sched");
-	ez_json_object_end(j);
-}
-
 static void put_gap(struct ez_json *j, const struct ezprof_trace_sum *sum, bool known)
 {
 	ez_json_key(j, "gap");
@@ -200,7 +191,7 @@ static void put_subscriber(struct ez_json *j, const struct ezprof_ezmsg_facts *f
 	f64_or_null(j, "message_rate_hz", mine, (double)e->messages / f->covered_s);
 	NULLS(j, "in_flight", "avg_ms", "max_ms", "samples");
 	put_times(j, "queue", &(struct ezprof_trace_sum){0}, false);
-	put_processing(j, &e->span, mine || e->span.n);
+	put_times(j, "processing", &e->span, mine || e->span.n);
 	put_times(j, "lease", &e->lease, mine || e->lease.n);
 	put_gap(j, &(struct ezprof_trace_sum){0}, false);
 	put_tasks(j, e);
