@@ -105,7 +105,28 @@ static uint64_t table_of(const struct ezprof_target_object *object)
 	return object->endpoints->threads;
 }
 
-/* Objects whose tables are known; those that are new among them count from `from_id` on. */
+/* Takes in objects whose tables are known by now, while there is room. Places are for good. */
+static bool take_in(struct ezprof_target *target)
+{
+	uint32_t count = 0;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < target->object_count; i++)
+		count += target->objects[i].sched_table != 0;
+	for (i = 0; i < target->object_count && count < EZ_SCHED_OBJECTS; i++) {
+		struct ezprof_target_object *object = &target->objects[i];
+
+		if (object->sched_table || !table_of(object))
+			continue;
+		object->sched_table = table_of(object);
+		object->sched_place = count++;
+		any = true;
+	}
+	return any;
+}
+
+/* Those that are new count from `from_id` on. */
 static void fill_target(const struct ezprof_target *target, uint64_t from_id,
 			struct ez_sched_target *t)
 {
@@ -113,27 +134,33 @@ static void fill_target(const struct ezprof_target *target, uint64_t from_id,
 	t->clock_offset_ns = (uint64_t)target->clock_offset_ns;
 	t->pid_ns_dev = target->process->namespaces.pid_ns_dev;
 	t->pid_ns_inode = target->process->namespaces.pid_ns_inode;
-	for (size_t i = 0; i < target->object_count && t->count < EZ_SCHED_OBJECTS; i++) {
+	for (size_t i = 0; i < target->object_count; i++) {
 		const struct ezprof_target_object *object = &target->objects[i];
 		uint64_t id = object->sched_from_id ? object->sched_from_id : from_id;
 
-		if (!table_of(object))
+		if (!object->sched_table)
 			continue;
-		t->objects[t->count++] = (struct ez_sched_object){
-			.table = table_of(object),
+		t->objects[object->sched_place] = (struct ez_sched_object){
+			.table = object->sched_table,
 			.from_ns = id << EZ_BUCKET_SHIFT,
 			.file = object->file,
 		};
+		t->count++;
 	}
 }
 
-static bool has_new(const struct ezprof_target *target)
+/* New ones are followed from then on; written 0: they are not. */
+static void note_followed(struct ezprof_target *target, uint64_t written)
 {
 	for (size_t i = 0; i < target->object_count; i++) {
-		if (table_of(&target->objects[i]) && !target->objects[i].sched_from_id)
-			return true;
+		struct ezprof_target_object *object = &target->objects[i];
+
+		if (!object->sched_table || object->sched_from_id)
+			continue;
+		object->sched_from_id = written;
+		if (!written)
+			object->sched_table = 0;
 	}
-	return false;
 }
 
 int ezprof_scheds_follow(struct ezprof_scheds *s, struct ezprof_target *target)
@@ -143,7 +170,7 @@ int ezprof_scheds_follow(struct ezprof_scheds *s, struct ezprof_target *target)
 	uint64_t from, written;
 	int err;
 
-	if (!has_new(target))
+	if (!take_in(target))
 		return 0;
 	/* Written late, work from there on may have been passed over already. */
 	from = ezprof_buckets_next_id(target->clock_offset_ns);
@@ -153,15 +180,8 @@ int ezprof_scheds_follow(struct ezprof_scheds *s, struct ezprof_target *target)
 		err = bpf_map_update_elem(s->fds->targets, &key, &t, BPF_ANY);
 		from = ezprof_buckets_next_id(target->clock_offset_ns);
 	} while (!err && from > written + 1);
-	if (err)
-		return err;
-	for (size_t i = 0; i < target->object_count; i++) {
-		struct ezprof_target_object *object = &target->objects[i];
-
-		if (table_of(object) && !object->sched_from_id)
-			object->sched_from_id = written;
-	}
-	return 0;
+	note_followed(target, err ? 0 : written);
+	return err;
 }
 
 void ezprof_scheds_drop(struct ezprof_scheds *s, pid_t tgid)

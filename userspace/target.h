@@ -37,6 +37,8 @@ struct ezprof_target_object {
 	uint64_t attached_ns;	   /* its hits count from then on */
 	uint64_t from_id;	   /* window path: its first whole bucket, on its own clock */
 	uint64_t sched_from_id;	   /* --sched: as from_id; 0: its threads aren't looked at so far */
+	uint64_t sched_table;	   /* address of its threads' words; 0: as above */
+	uint32_t sched_place;	   /* its number among those that are looked at */
 	struct ezprof_links links; /* count 0: links that aren't filtered by process do it */
 	struct ezprof_usdt_links *usdt_links; /* likewise NULL */
 };

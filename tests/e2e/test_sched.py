@@ -10,6 +10,7 @@ import time
 
 from agent import TEST_BIN, Agent, checked, command, publisher, subscribers, wait_until
 from graph import BIN, Graph
+from python_node import LIBRARY, Node
 from require import require, skip
 
 WORK_MS = 5
@@ -204,6 +205,31 @@ def threads_come_and_go():
         player.stdin.close()
 
 
+def objects_one_after_the_other():
+    """Two instrumented objects in one process, the second loaded while it is measured."""
+    with Graph() as graph, Node(graph) as node:
+        # Each message is in their hands for so long; the publisher has 32 buffers.
+        graph.node("sink", "ONE", "--work-ms", 20)
+        graph.node("sink", "TWO", "--work-ms", 20)
+        node.do("load", LIBRARY)
+        node.do("open", "ONE")
+        with Agent(node.pid, "--sched") as agent:
+            def blocked(topic):
+                wait_until(lambda: topic in {p["topic"] for p in agent.ask(1.0)["publishers"]}, 60,
+                           "it is found")
+                time.sleep(1)
+                node.do("publish", topic, 80)
+                found = publisher(agent.ask(4.0), topic)["blocked"]
+                assert found["samples"] > 10, found
+                assert found["sched"]["blocked_ms"] > 0.3 * found["sched"]["time_ms"] > 0, found
+                assert found["sched"]["other_ms"] < 0.2 * found["sched"]["time_ms"], found
+            blocked("ONE")
+            node.do("memfd", LIBRARY)
+            node.do("open", "TWO")
+            blocked("TWO")
+            blocked("ONE")
+
+
 def not_without_being_asked():
     with Graph() as graph:
         node = graph.node("source", "T", "--rate", 50, "--monitor")
@@ -246,7 +272,7 @@ def main():
         skip("needs root", "EZPROF_REQUIRE_BPF")
     for story in (not_without_being_asked, burns_sleeps_competes, blocked_by_a_slow_one,
                   in_progress, others_are_not_looked_at, threads_come_and_go,
-                  without_type_information):
+                  without_type_information, objects_one_after_the_other):
         story()
         print(f"{story.__name__}: ok", flush=True)
 
