@@ -13,7 +13,7 @@ from graph import BIN, Graph
 from python_node import LIBRARY, Node
 from require import require, skip
 
-WORK_MS = 5
+WORK_MS, HARD_MS = 5, 25
 # A callback at each edge of the window, and what an emulated machine needs for anything.
 EMULATED = bool(os.environ.get("EZPROF_TEST_EMULATED"))
 SLACK = 0.5 if EMULATED else 0.2
@@ -60,11 +60,11 @@ def near(part, whole, share=1.0):
     return abs(part - whole * share) <= whole * SLACK + 2 * WORK_MS
 
 
-def burnt(sched, n):
+def burnt(sched, n, work_ms):
     """CPU time, which interrupts are in as well: much on an emulated machine."""
     most = 6 if EMULATED else 1 + SLACK
-    return n * WORK_MS * (1 - SLACK) - 2 * WORK_MS <= sched["on_cpu_ms"] <= \
-        n * WORK_MS * most + 2 * WORK_MS
+    return n * work_ms * (1 - SLACK) - 3 * work_ms <= sched["on_cpu_ms"] <= \
+        n * work_ms * most + 3 * work_ms
 
 
 def sched_of(document, handle):
@@ -88,22 +88,23 @@ def burns_sleeps_competes():
         cpu = min(os.sched_getaffinity(0))
         nodes = [graph.node("sink", "T", "--work-ms", WORK_MS, "--spin", "--handle", "burns"),
                  graph.node("sink", "T", "--work-ms", WORK_MS, "--handle", "sleeps"),
-                 graph.node("sink", "T", "--work-ms", WORK_MS, "--spin", "--handle", "competes",
+                 # More than its share of that CPU, or it would be served at once.
+                 graph.node("sink", "T", "--work-ms", HARD_MS, "--spin", "--handle", "competes",
                             "--pin-cpu", cpu, "--leaky"),
                  graph.node("source", "T", "--rate", 20, "--wait-channels", 3)]
         with Agent(*(node.pid for node in nodes), "--sched") as agent, burners(3, cpu):
             document = busy(agent, 3.0, "burns", "sleeps", "competes")
             burns, n = sched_of(document, "burns")
-            assert burnt(burns, n), (n, burns)
+            assert burnt(burns, n, WORK_MS), (n, burns)
             assert burns["blocked_ms"] < 0.1 * burns["time_ms"], burns
             sleeps, n = sched_of(document, "sleeps")
             assert sleeps["blocked_ms"] > n * WORK_MS * (1 - SLACK), (n, sleeps)
             assert sleeps["on_cpu_ms"] < 0.3 * sleeps["time_ms"], sleeps
             competes, n = sched_of(document, "competes")
-            assert burnt(competes, n), (n, competes)
+            assert burnt(competes, n, HARD_MS), (n, competes)
             assert competes["runnable_ms"] > 0.5 * competes["time_ms"], competes
             for sched in (burns, sleeps, competes):
-                assert sched["other_ms"] <= 0.05 * sched["time_ms"] + WORK_MS, sched
+                assert sched["other_ms"] <= 0.1 * sched["time_ms"] + 2 * HARD_MS, sched
             cost = document["agents"][0]["cost"]["sched"]
             assert cost["hits_per_s"] > 0 and not any(cost["losses"].values()), cost
             shown = json.loads(command("ezprof-bpf", "status", "--json").stdout)
