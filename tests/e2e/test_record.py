@@ -85,6 +85,24 @@ def late_and_short(folder):
                 assert len(seen) > 100 and seen == list(range(seen[0], seen[0] + len(seen)))
 
 
+def joins(folder):
+    """By links for everybody; a process that comes in the midst is recorded without a hole."""
+    path = os.path.join(folder, "join.json")
+    with Graph() as graph:
+        graph.node("source", "EARLY", "--rate", 300, "--monitor", "--wait-channels", 1)
+        with Agent("--graph", graph.address) as agent, \
+                Recorder("--address", graph.address, "-o", path) as recorder:
+            late = graph.node("source", "LATE", "--rate", 300, "--monitor", "--wait-channels", 1)
+            wait_until(lambda: agent.said(f"process {late.pid} (ezmsg-node): measured"), 30,
+                       "the newcomer is measured")
+            time.sleep(1.5)
+            assert recorder.end()[0] == 0, recorder.stderr()
+    recording = Recording(path)
+    for topic in ("EARLY", "LATE"):
+        seen = [m for m, _, _ in recording.of(topic, "publish")]
+        assert len(seen) > 50 and seen == list(range(seen[0], seen[0] + len(seen))), (topic, seen)
+
+
 def flight(folder):
     """The last seconds only; a signal writes a file of its own, and the recording goes on."""
     path = os.path.join(folder, "flight.json")
@@ -267,7 +285,7 @@ def refusals(folder):
 def main():
     require("bpf")
     with tempfile.TemporaryDirectory() as folder:
-        for test in (everything, late_and_short, flight, blocked, lost, stalled, strangers, ends,
+        for test in (everything, late_and_short, joins, flight, blocked, lost, stalled, strangers, ends,
                      bounded, refusals):
             begun = time.monotonic()
             test(folder)
