@@ -146,7 +146,7 @@ static void test_departures(void **state)
 {
 	struct graph_of_one g;
 	struct peer peer;
-	const struct ez_entry *publisher;
+	const struct ez_entry *publisher, *link;
 
 	open_all(&g, state, true);
 	peer_start(&peer, *state);
@@ -163,9 +163,13 @@ static void test_departures(void **state)
 	/* The leaky one has dropped three unread. */
 	assert_int_equal(find(EZ_KIND_CLIENT, 0)->drops, 3);
 	assert_int_equal(find(EZ_KIND_CLIENT, 0)->frees, 3);
-	assert_non_null(find(EZ_KIND_LINK, 1));
-	assert_int_equal(find(EZ_KIND_LINK, 1)->peer_pid, peer.pid);
-	assert_int_equal(find(EZ_KIND_LINK, 1)->transport, EZ_TRANSPORT_SHM);
+	/* Which comes first is left open: what was closed 20 s ago is used again. */
+	link = find(EZ_KIND_LINK, 1);
+	assert_non_null(link);
+	if (link->peer_pid != (uint32_t)peer.pid)
+		link = find(EZ_KIND_LINK, 0);
+	assert_int_equal(link->peer_pid, peer.pid);
+	assert_int_equal(link->transport, EZ_TRANSPORT_SHM);
 	peer_kill(&peer);
 	wait_channels(g.publisher, 1);
 	assert_null(find(EZ_KIND_LINK, 1));
