@@ -2,12 +2,12 @@
 """libezmsg beside ezmsg 3.9.0 in Python, beside bare C that moves the same frames, beside a queue and memcpy.
 
 runtime.py PYTHON [TRANSPORT...]: the interpreter that has ezmsg 3.9.0. For each transport and size all variants are
-there at once and take turns in chunks of some milliseconds; what counts of each is the lower quartile of its chunks,
-since a busy machine only ever adds; as root all of them come before whatever else runs. Publishers share one CPU and
-receivers in other processes another. With a window of 32 unacknowledged messages that is throughput; with a window of
-1 it is a ping-pong, a message out and its acknowledgement back, and the time from before the message is published
-until it is in the receiver's hands is the latency. Within one process Python has one thread, and is compared with one
-of ours; the queue is compared with two.
+there at once and take turns in chunks of some milliseconds; what counts of each is its fastest chunk, of latencies
+the lower quartile of the chunks', since a busy machine only ever adds, and to some more than to others; as root all
+of them come before whatever else runs. Publishers share one CPU and receivers in other processes another. With a
+window of 32 unacknowledged messages that is throughput; with a window of 1 it is a ping-pong, a message out and its
+acknowledgement back, and the time from before the message is published until it is in the receiver's hands is the
+latency. Within one process Python has one thread, and is compared with one of ours; the queue is compared with two.
 """
 import os
 import statistics
@@ -76,7 +76,7 @@ class Variant:
         self.p99.append(p99)
 
     def typical(self, what="times"):
-        return statistics.quantiles(getattr(self, what), n=4)[0]
+        return min(self.times) if what == "times" else statistics.quantiles(getattr(self, what), n=4)[0]
 
 
 def with_ezmsg(stack, command, address, transport, size, window):
