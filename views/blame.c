@@ -3,19 +3,11 @@
 #include "flow.h"
 #include "load.h"
 #include "phrase.h"
-#include "why_part.h"
+#include "root_part.h"
 
 #include <stdlib.h>
 
-#define CHAIN_MAX EZPROF_WAITING_MAX
 #define BLOCKED_BEHIND_SHARE 0.1
-
-/* A publisher's chain: itself, then the blocked publishers on the way to the root. */
-struct chain {
-	size_t publishers[CHAIN_MAX];
-	size_t n;
-	size_t root; /* a subscriber, or EZPROF_NO_OBJECT: nobody that is measured */
-};
 
 /* The subscriber that keeps most of the publisher's buffers; the busier one of two alike. */
 static size_t holder_of(const struct ezprof_model *model, size_t publisher)
@@ -38,24 +30,12 @@ static size_t holder_of(const struct ezprof_model *model, size_t publisher)
 	return best;
 }
 
-static bool is_in(const struct chain *chain, size_t publisher)
-{
-	size_t i;
-
-	for (i = 0; i < chain->n; i++) {
-		if (chain->publishers[i] == publisher)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Of the publishers that a subscriber feeds the one that is blocked most, if it is what holds it.
  * In a steady stream a publisher is blocked only where what comes behind is slower still, so a
  * tenth is enough, however busy the subscriber itself is.
  */
-static size_t blocked_behind(const struct ezprof_model *model, const struct chain *chain,
-			     size_t subscriber)
+static size_t blocked_behind(const struct ezprof_model *model, size_t publisher, size_t subscriber)
 {
 	double busy = ezprof_busy_share(&model->objects[subscriber]);
 	double most = busy < BLOCKED_BEHIND_SHARE ? busy : BLOCKED_BEHIND_SHARE;
@@ -64,7 +44,7 @@ static size_t blocked_behind(const struct ezprof_model *model, const struct chai
 	EZPROF_EACH (model, EZPROF_PUB, i) {
 		double share = ezprof_blocked_share(&model->objects[i]);
 
-		if (share >= EZPROF_BLOCKED_SHARE_MIN && share > most && !is_in(chain, i) &&
+		if (share >= EZPROF_BLOCKED_SHARE_MIN && share > most && i != publisher &&
 		    ezprof_flow(model, subscriber, i)) {
 			most = share;
 			best = i;
@@ -73,16 +53,17 @@ static size_t blocked_behind(const struct ezprof_model *model, const struct chai
 	return best;
 }
 
-static void follow(const struct ezprof_model *model, size_t publisher, struct chain *chain)
+/* Follows the steps; a circle ends where it was found to be one. */
+static void find_end(struct ezprof_blame *blame, size_t publisher)
 {
-	chain->n = 0;
-	while (publisher != EZPROF_NO_OBJECT && chain->n < CHAIN_MAX) {
-		chain->publishers[chain->n++] = publisher;
-		chain->root = holder_of(model, publisher);
-		if (chain->root == EZPROF_NO_OBJECT)
-			return;
-		publisher = blocked_behind(model, chain, chain->root);
+	struct ezprof_blame_step *first = ezprof_blame_of(blame, publisher), *step = first;
+
+	first->depth = 1;
+	while (step->next != EZPROF_NO_OBJECT && first->depth <= blame->n) {
+		step = ezprof_blame_of(blame, step->next);
+		first->depth++;
 	}
+	first->root = step->holder;
 }
 
 /* The subscriber of the process that a link goes to, if it is measured. */
@@ -148,58 +129,77 @@ static void say_unknown_holder(struct ezprof_why_context *c, size_t publisher)
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
-static void add_missing(size_t *list, size_t *n, const struct chain *chain)
+static int by_depth(const void *a, const void *b)
 {
-	size_t i, k;
+	const struct ezprof_blame_step *x = *(const struct ezprof_blame_step *const *)a;
+	const struct ezprof_blame_step *y = *(const struct ezprof_blame_step *const *)b;
 
-	for (i = 0; i < chain->n; i++) {
-		for (k = 0; k < *n && list[k] != chain->publishers[i]; k++)
-			;
-		if (k == *n && *n < EZPROF_WAITING_MAX)
-			list[(*n)++] = chain->publishers[i];
-	}
+	if (x->depth != y->depth)
+		return x->depth > y->depth ? -1 : 1;
+	return x->publisher < y->publisher ? -1 : x->publisher > y->publisher;
 }
 
-/* One finding for each root, with all that wait for it. */
-static void tell_root(struct ezprof_why_context *c, const struct chain *chains, size_t n,
-		      size_t first)
+/* One finding for each root, with all that wait for it, from the source on. */
+static void tell_root(struct ezprof_why_context *c, struct ezprof_blame *blame, size_t first)
 {
-	size_t waiting[EZPROF_WAITING_MAX], n_waiting = 0, i, length;
+	size_t root = blame->steps[first].root, i, n = 0;
 
 	for (i = 0; i < first; i++) {
-		if (chains[i].root == chains[first].root)
+		if (blame->steps[i].root == root)
 			return;
 	}
-	/* The longest chain first: from the source to the root. */
-	for (length = CHAIN_MAX; length > 0; length--) {
-		for (i = first; i < n; i++) {
-			if (chains[i].root == chains[first].root && chains[i].n == length)
-				add_missing(waiting, &n_waiting, &chains[i]);
-		}
+	for (i = first; i < blame->n; i++) {
+		if (blame->steps[i].root == root)
+			blame->waiting[n++] = &blame->steps[i];
 	}
-	ezprof_why_root(c, chains[first].root, waiting, n_waiting);
+	qsort(blame->waiting, n, sizeof(blame->waiting[0]), by_depth);
+	ezprof_why_root(c, root, blame, n);
+}
+
+static void take_step(const struct ezprof_model *model, struct ezprof_blame_step *step, size_t p)
+{
+	*step = (struct ezprof_blame_step){.publisher = p,
+					   .holder = EZPROF_NO_OBJECT,
+					   .next = EZPROF_NO_OBJECT,
+					   .root = EZPROF_NO_OBJECT};
+	if (ezprof_blocked_share(&model->objects[p]) < EZPROF_BLOCKED_SHARE_MIN)
+		return;
+	step->holder = holder_of(model, p);
+	if (step->holder != EZPROF_NO_OBJECT)
+		step->next = blocked_behind(model, p, step->holder);
+}
+
+static void follow_all(struct ezprof_why_context *c, struct ezprof_blame *blame)
+{
+	const struct ezprof_model *model = c->model;
+	size_t i;
+
+	for (i = 0; i < blame->n; i++)
+		take_step(model, &blame->steps[i], blame->first + i);
+	for (i = 0; i < blame->n; i++) {
+		if (blame->steps[i].holder != EZPROF_NO_OBJECT)
+			find_end(blame, blame->first + i);
+		else if (ezprof_blocked_share(&model->objects[blame->first + i]) >=
+			 EZPROF_BLOCKED_SHARE_MIN)
+			say_unknown_holder(c, blame->first + i);
+	}
+	for (i = 0; i < blame->n; i++) {
+		if (blame->steps[i].root != EZPROF_NO_OBJECT)
+			tell_root(c, blame, i);
+	}
 }
 
 void ezprof_why_blocked(struct ezprof_why_context *c)
 {
-	const struct ezprof_model *model = c->model;
-	size_t room = model->first[EZPROF_PUB + 1] - model->first[EZPROF_PUB], n = 0, i;
-	struct chain *chains = calloc(room ? room : 1, sizeof(*chains));
+	struct ezprof_blame blame = {.first = c->model->first[EZPROF_PUB]};
 
-	if (!chains) {
+	blame.n = c->model->first[EZPROF_PUB + 1] - blame.first;
+	blame.steps = calloc(blame.n + 1, sizeof(*blame.steps));
+	blame.waiting = calloc(blame.n + 1, sizeof(*blame.waiting));
+	if (blame.steps && blame.waiting)
+		follow_all(c, &blame);
+	else
 		c->findings->failed = true;
-		return;
-	}
-	EZPROF_EACH (model, EZPROF_PUB, p) {
-		if (ezprof_blocked_share(&model->objects[p]) < EZPROF_BLOCKED_SHARE_MIN)
-			continue;
-		follow(model, p, &chains[n]);
-		if (chains[n].root != EZPROF_NO_OBJECT)
-			n++;
-		else if (chains[n].n == 1)
-			say_unknown_holder(c, p);
-	}
-	for (i = 0; i < n; i++)
-		tell_root(c, chains, n, i);
-	free(chains);
+	free(blame.steps);
+	free(blame.waiting);
 }

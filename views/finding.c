@@ -51,6 +51,21 @@ void ezprof_finding_rests_on(struct ezprof_finding *finding, size_t object,
 		finding->evidence[finding->n_evidence++] = (struct ezprof_evidence){object, metric};
 }
 
+void ezprof_finding_holds_up(struct ezprof_findings *findings, struct ezprof_finding *finding,
+			     size_t object)
+{
+	size_t *grown = finding->waiting;
+
+	if (finding->n_waiting % ROOM_STEP == 0)
+		grown = reallocarray(grown, finding->n_waiting + ROOM_STEP, sizeof(*grown));
+	if (!grown) {
+		findings->failed = true;
+		return;
+	}
+	finding->waiting = grown;
+	grown[finding->n_waiting++] = object;
+}
+
 void ezprof_finding_say(struct ezprof_findings *findings, struct ezprof_finding *finding,
 			struct ez_buffer *sentence)
 {
@@ -98,8 +113,10 @@ void ezprof_findings_free(struct ezprof_findings *findings)
 {
 	size_t i;
 
-	for (i = 0; i < findings->n; i++)
+	for (i = 0; i < findings->n; i++) {
 		free(findings->list[i].sentence);
+		free(findings->list[i].waiting);
+	}
 	free(findings->list);
 	*findings = (struct ezprof_findings){0};
 }

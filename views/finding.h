@@ -44,7 +44,6 @@ struct ezprof_evidence {
 	enum ezprof_metric_id metric;
 };
 
-#define EZPROF_WAITING_MAX 16u
 #define EZPROF_EVIDENCE_MAX 24u
 
 struct ezprof_finding {
@@ -52,7 +51,7 @@ struct ezprof_finding {
 	double score;	/* for the order among those of the same weight */
 	size_t subject; /* an object of the model, or EZPROF_NO_OBJECT */
 	char *sentence;
-	size_t waiting[EZPROF_WAITING_MAX]; /* objects that it holds up */
+	size_t *waiting; /* objects that it holds up */
 	size_t n_waiting;
 	struct ezprof_evidence evidence[EZPROF_EVIDENCE_MAX];
 	size_t n_evidence;
@@ -73,6 +72,10 @@ struct ezprof_finding *ezprof_finding_add(struct ezprof_findings *findings,
 /* What exceeds the room of a finding is left out. */
 void ezprof_finding_rests_on(struct ezprof_finding *finding, size_t object,
 			     enum ezprof_metric_id metric);
+
+/* One object more that it holds up. */
+void ezprof_finding_holds_up(struct ezprof_findings *findings, struct ezprof_finding *finding,
+			     size_t object);
 
 /* The sentence is what the buffer holds, which is empty then. */
 void ezprof_finding_say(struct ezprof_findings *findings, struct ezprof_finding *finding,

@@ -91,8 +91,7 @@ static void held_by(struct ezprof_why_context *c, size_t holder, size_t subscrib
 	}
 	say_wait(&text, finding, c->model, subscriber);
 	ez_buffer_append_text(&text, ".");
-	if (finding->n_waiting < EZPROF_WAITING_MAX)
-		finding->waiting[finding->n_waiting++] = subscriber;
+	ezprof_finding_holds_up(c->findings, finding, subscriber);
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
@@ -119,7 +118,7 @@ static void in_bursts(struct ezprof_why_context *c, size_t subscriber)
 	ez_buffer_append_text(&text, " of the time. Nobody is blocked.");
 	ezprof_finding_rests_on(finding, s->from, EZPROF_PUB_GAP_P50_MS);
 	ezprof_finding_rests_on(finding, s->from, EZPROF_PUB_GAP_LONGEST_MS);
-	finding->waiting[finding->n_waiting++] = subscriber;
+	ezprof_finding_holds_up(c->findings, finding, subscriber);
 	ezprof_finding_say(c->findings, finding, &text);
 }
 

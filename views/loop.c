@@ -124,9 +124,8 @@ static void held_neighbours(struct ezprof_why_context *c, size_t holder)
 		enum ezprof_scope scope = c->model->objects[i].scope;
 
 		if ((scope == EZPROF_PUB || scope == EZPROF_SUB) && is_neighbour(c, task, i) &&
-		    say_neighbour(&text, finding, c->model, i) &&
-		    finding->n_waiting < EZPROF_WAITING_MAX)
-			finding->waiting[finding->n_waiting++] = i;
+		    say_neighbour(&text, finding, c->model, i))
+			ezprof_finding_holds_up(c->findings, finding, i);
 	}
 	if (finding->n_waiting)
 		ezprof_finding_say(c->findings, finding, &text);

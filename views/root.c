@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define STUCK_SCORE 1000.0
+#define NAMED_MAX 6u /* of more, some are named and the rest counted */
 
 /* "A, B and C" */
 static void say_separator(struct ez_buffer *out, size_t i, size_t n)
@@ -24,26 +25,33 @@ static void say_waiting(struct ezprof_root *r)
 {
 	const struct ezprof_model *model = r->c->model;
 	struct ez_buffer *out = &r->text;
-	size_t i, n = r->n_publishers;
+	size_t shown = r->n_waiting > NAMED_MAX ? NAMED_MAX - 2 : r->n_waiting, i;
+	size_t more = r->n_waiting - shown;
 
-	for (i = 0; i < n; i++) {
-		say_separator(out, i, n);
-		ezprof_say_publisher(out, &model->objects[r->publishers[i]]);
-		ezprof_finding_rests_on(r->finding, r->publishers[i], EZPROF_PUB_BLOCKED_SHARE);
-		r->finding->waiting[r->finding->n_waiting++] = r->publishers[i];
+	for (i = 0; i < r->n_waiting; i++)
+		ezprof_finding_holds_up(r->c->findings, r->finding, r->waiting[i]->publisher);
+	for (i = 0; i < shown; i++) {
+		say_separator(out, i, shown + (more > 0));
+		ezprof_say_publisher(out, &model->objects[r->waiting[i]->publisher]);
+		ezprof_finding_rests_on(r->finding, r->waiting[i]->publisher,
+					EZPROF_PUB_BLOCKED_SHARE);
 	}
-	ez_buffer_append_text(out, n == 1 ? " waits for " : " wait for ");
+	if (more)
+		ezprof_put(out, " and %zu more", more);
+	ez_buffer_append_text(out, r->n_waiting == 1 ? " waits for " : " wait for ");
 	ezprof_say_subscriber(out, model, r->s);
 	ez_buffer_append_text(out, ": blocked ");
-	for (i = 0; i < n; i++) {
-		say_separator(out, i, n);
-		ezprof_say_share(out, ezprof_blocked_share(&model->objects[r->publishers[i]]));
+	for (i = 0; i < shown; i++) {
+		say_separator(out, i, shown);
+		ezprof_say_share(out,
+				 ezprof_blocked_share(&model->objects[r->waiting[i]->publisher]));
 	}
 	ez_buffer_append_text(out, " of the time (");
-	for (i = 0; i < n; i++) {
-		say_separator(out, i, n);
+	for (i = 0; i < shown; i++) {
+		say_separator(out, i, shown);
 		ezprof_put(out, "%.0f",
-			   1000.0 * ezprof_blocked_share(&model->objects[r->publishers[i]]));
+			   1000.0 *
+				   ezprof_blocked_share(&model->objects[r->waiting[i]->publisher]));
 	}
 	ez_buffer_append_text(out, " ms per second).");
 }
@@ -52,20 +60,15 @@ static void say_waiting(struct ezprof_root *r)
 static void say_innocents(struct ezprof_root *r)
 {
 	const struct ezprof_model *model = r->c->model;
-	size_t i, k;
+	size_t i, said = 0;
 
-	EZPROF_EACH (model, EZPROF_SUB, x) {
-		const struct ezprof_object *s = &model->objects[x];
-		enum ezprof_flow_by by = EZPROF_FLOW_NOT;
+	for (i = r->n_waiting; i-- > 0 && said < NAMED_MAX;) {
+		size_t between = r->waiting[i]->holder, next = r->waiting[i]->next;
+		const struct ezprof_object *s = &model->objects[between];
 
-		for (i = 0; i < r->n_publishers && x != r->at; i++) {
-			for (k = 0; k < r->n_publishers && !by; k++) {
-				if (s->from == r->publishers[i] && i != k)
-					by = ezprof_flow(model, x, r->publishers[k]);
-			}
-		}
-		if (!by)
+		if (next == EZPROF_NO_OBJECT || between == r->at)
 			continue;
+		said++;
 		ez_buffer_append_text(&r->text, " ");
 		ezprof_say_subscriber_name(&r->text, model, s);
 		ez_buffer_append_text(&r->text, " only waits too");
@@ -76,11 +79,11 @@ static void say_innocents(struct ezprof_root *r)
 		ez_buffer_append_text(&r->text, ": it needs ");
 		ezprof_say_ms(&r->text, ezprof_figure(s, EZPROF_SUB_PROCESS_AVG_MS, 0.0));
 		ez_buffer_append_text(&r->text, " itself");
-		if (by == EZPROF_FLOW_PROCESS)
+		if (ezprof_flow(model, between, next) == EZPROF_FLOW_PROCESS)
 			ez_buffer_append_text(&r->text, " (taken to be what feeds the next, being "
 							"in the same process)");
 		ez_buffer_append_text(&r->text, ".");
-		ezprof_finding_rests_on(r->finding, x, EZPROF_SUB_PROCESS_AVG_MS);
+		ezprof_finding_rests_on(r->finding, between, EZPROF_SUB_PROCESS_AVG_MS);
 	}
 }
 
@@ -98,8 +101,8 @@ static bool is_waiting(const struct ezprof_root *r, size_t publisher)
 {
 	size_t i;
 
-	for (i = 0; i < r->n_publishers; i++) {
-		if (r->publishers[i] == publisher)
+	for (i = 0; i < r->n_waiting; i++) {
+		if (r->waiting[i]->publisher == publisher)
 			return true;
 	}
 	return false;
@@ -125,13 +128,15 @@ static void say_without(struct ezprof_root *r)
 			by = x;
 		}
 	}
-	for (i = 0; i < r->n_publishers; i++) {
-		double own_ms = ezprof_own_ms(&model->objects[r->publishers[i]]);
+	for (i = 0; i < r->n_waiting; i++) {
+		double own_ms = ezprof_own_ms(&model->objects[r->waiting[i]->publisher]);
 
-		if (own_ms > 0 && !ezprof_is_told_by_ezmsg(&model->objects[r->publishers[i]]) &&
-		    (hz < 0 || 1000.0 / own_ms < hz) && is_source(model, r->publishers[i])) {
+		if (own_ms > 0 &&
+		    !ezprof_is_told_by_ezmsg(&model->objects[r->waiting[i]->publisher]) &&
+		    (hz < 0 || 1000.0 / own_ms < hz) &&
+		    is_source(model, r->waiting[i]->publisher)) {
 			hz = 1000.0 / own_ms;
-			by = r->publishers[i];
+			by = r->waiting[i]->publisher;
 		}
 	}
 	if (by == EZPROF_NO_OBJECT)
@@ -164,14 +169,14 @@ static size_t link_of(const struct ezprof_model *model, const struct ezprof_obje
 	return EZPROF_NO_OBJECT;
 }
 
-void ezprof_why_root(struct ezprof_why_context *c, size_t subscriber, const size_t *publishers,
-		     size_t n_publishers)
+void ezprof_why_root(struct ezprof_why_context *c, size_t subscriber,
+		     const struct ezprof_blame *blame, size_t n)
 {
 	struct ezprof_root r = {.c = c,
 				.at = subscriber,
 				.s = &c->model->objects[subscriber],
-				.publishers = publishers,
-				.n_publishers = n_publishers};
+				.waiting = blame->waiting,
+				.n_waiting = n};
 	enum ezprof_finding_kind kind;
 	double worst = 0.0;
 	size_t i;
@@ -179,13 +184,13 @@ void ezprof_why_root(struct ezprof_why_context *c, size_t subscriber, const size
 	r.holder = ezprof_loop_holder(c->model, c->before, r.s);
 	r.link = link_of(c->model, r.s);
 	kind = ezprof_root_classify(&r);
-	for (i = 0; i < n_publishers; i++) {
-		double share = ezprof_blocked_share(&c->model->objects[publishers[i]]);
+	for (i = 0; i < n; i++) {
+		double share = ezprof_blocked_share(&c->model->objects[r.waiting[i]->publisher]);
 
 		worst = share > worst ? share : worst;
 	}
 	r.finding = ezprof_finding_add(c->findings, kind, subscriber,
-				       100.0 * worst + (double)n_publishers +
+				       100.0 * worst + (double)n +
 					       (kind == EZPROF_FINDING_STUCK ? STUCK_SCORE : 0.0));
 	if (!r.finding)
 		return;

@@ -5,17 +5,42 @@
 
 #include "why_part.h"
 
+/* Of a blocked publisher: who keeps its buffers, and who comes next in the chain. */
+struct ezprof_blame_step {
+	size_t publisher;
+	size_t holder; /* the subscriber; EZPROF_NO_OBJECT: not blocked, or nobody that is measured
+			*/
+	size_t next;   /* the blocked publisher that the holder feeds; EZPROF_NO_OBJECT: the end */
+	size_t root;   /* the holder at the end of the chain */
+	size_t depth;  /* steps to there */
+};
+
+struct ezprof_blame {
+	size_t first, n; /* publishers of the model */
+	struct ezprof_blame_step *steps, **waiting;
+};
+
+static inline struct ezprof_blame_step *ezprof_blame_of(const struct ezprof_blame *blame,
+							size_t publisher)
+{
+	return &blame->steps[publisher - blame->first];
+}
+
 struct ezprof_root {
 	struct ezprof_why_context *c;
 	size_t at; /* the subscriber */
 	const struct ezprof_object *s;
-	const size_t *publishers; /* who waits for it */
-	size_t n_publishers;
+	struct ezprof_blame_step *const *waiting; /* who waits for it, from the source on */
+	size_t n_waiting;
 	size_t holder; /* a task that holds its event loop, or EZPROF_NO_OBJECT */
 	size_t link;   /* its connection, or EZPROF_NO_OBJECT */
 	struct ezprof_finding *finding;
 	struct ez_buffer text;
 };
+
+/* The root of chains, what it suffers from, in a sentence; the first n of blame->waiting wait. */
+void ezprof_why_root(struct ezprof_why_context *c, size_t subscriber,
+		     const struct ezprof_blame *blame, size_t n);
 
 enum ezprof_finding_kind ezprof_root_classify(const struct ezprof_root *r);
 

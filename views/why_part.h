@@ -21,9 +21,6 @@ bool ezprof_why_is_waiting(const struct ezprof_findings *findings, size_t publis
 
 /* Publishers that are blocked, and whom they wait for (blame.c). */
 void ezprof_why_blocked(struct ezprof_why_context *c);
-/* The root of a chain, what it suffers from, in a sentence (root.c). */
-void ezprof_why_root(struct ezprof_why_context *c, size_t subscriber, const size_t *publishers,
-		     size_t n_publishers);
 /* Subscribers whose messages wait although no publisher is blocked (late.c). */
 void ezprof_why_late(struct ezprof_why_context *c);
 /* Tasks that hold their event loop most of the time (loop.c). */

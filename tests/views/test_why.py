@@ -76,6 +76,20 @@ class Blame(unittest.TestCase):
         findings = [f for f in why(made) if f["kind"] != "fine"]
         self.assertEqual(len([f for f in findings if f["waiting"]]), 2)
 
+    def test_long_chain(self):
+        """Forty hops have one root, named once; not all that wait are, but all are counted."""
+        made = Made()
+        for i in range(40):
+            a = made.publisher(f"U{i}/OUT", i + 1, 50.0, 0.9, task=f"U{i}:go")
+            made.subscriber(a, "", i + 2, 0.4 if i < 39 else 19.0, 600.0, in_flight=30,
+                            task=f"U{i + 1}:go", topic=f"U{i + 1}/IN")
+        [top, *rest] = why(made)
+        self.assertEqual((top["kind"], top["subject"]["task"]), ("slow_subscriber", "U40:go"))
+        self.assertEqual([w["topic"] for w in top["waiting"]], [f"U{i}/OUT" for i in range(40)])
+        self.assertTrue(top["sentence"].startswith(
+            "U0/OUT, U1/OUT, U2/OUT, U3/OUT and 36 more wait for U40:go (pid 41)"))
+        self.assertEqual([f for f in rest if f["weight"] == "problem"], [])
+
     def test_circle(self):
         """A feeds B feeds A, both blocked: it ends, and somebody is named."""
         made = Made()
