@@ -15,6 +15,7 @@ from require import require
 WINDOW_S = 1.0
 # So many graphs at a time: most of them sleep most of the time.
 AT_ONCE = 3
+TRIES = 3
 
 
 class Answer:
@@ -88,12 +89,12 @@ def slow_among_fast():
     assert top["bound_without_hz"] > 400, answer.text()
 
 
-def chain(work, handles=("one", "two", "sink")):
+def chain(work, rate=500, handles=("one", "two", "sink")):
     g = Graph()
     sink = g.node("sink", "C", "--work-ms", work[2], "--handle", handles[2])
     two = g.node("relay", "B", "C", "--work-ms", work[1], "--handle", handles[1])
     one = g.node("relay", "A", "B", "--work-ms", work[0], "--handle", handles[0])
-    source = g.node("source", "A", "--rate", 500, "--wait-channels", 2)
+    source = g.node("source", "A", "--rate", rate, "--wait-channels", 2)
     return g, one, two, sink, source
 
 
@@ -305,7 +306,7 @@ def nobody_measures():
 
 
 def nothing_wrong():
-    graph, one, two, sink, source = chain((0.1, 0.1, 0.1))
+    graph, one, two, sink, source = chain((0.1, 0.1, 0.1), rate=50)
     with graph:
         answer = about((graph, one, two, sink, source))
     assert not answer.problems(), answer.text()
@@ -321,12 +322,16 @@ SCENARIOS = (slow_among_fast, chain_slow_last, chain_slow_middle, two_bottleneck
              nobody_measures, nothing_wrong)
 
 def run(scenario):
-    begin = time.monotonic()
-    try:
-        scenario()
-    except Exception as error:  # pylint: disable=broad-except
-        return f"FAIL {scenario.__name__}: {error!r}"
-    return f"ok   {scenario.__name__} ({time.monotonic() - begin:.1f} s)"
+    """On a machine that is busy with other things these may be the true cause for a while."""
+    begin, told = time.monotonic(), []
+    for attempt in range(TRIES):
+        try:
+            scenario()
+        except Exception as error:  # pylint: disable=broad-except
+            told.append(f"attempt {attempt + 1}: {error!r}")
+            continue
+        return "\n".join([*told, f"ok   {scenario.__name__} ({time.monotonic() - begin:.1f} s)"])
+    return "\n".join([f"FAIL {scenario.__name__}", *told])
 
 
 def main():
