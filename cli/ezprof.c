@@ -3,6 +3,7 @@
 #include "check_command.h"
 #include "command_table.h"
 #include "exit_status.h"
+#include "explain_command.h"
 #include "graph_command.h"
 #include "output.h"
 #include "profile_command.h"
@@ -17,6 +18,7 @@ static const struct ezprof_command commands[] = {
 	{"graph", "print which topics are connected: text, dot, mermaid, json", ezprof_graph_main},
 	{"check", "judge rules on a graph, for CI: exit 3 when one is broken", ezprof_check_main},
 	{"diff", "compare the documents of two runs", ezprof_diff_main},
+	{"explain", "say what a metric means: start, end, clock, unit", ezprof_explain_main},
 	{"record", "record every message of a graph for a trace viewer, or sum its latencies up",
 	 ezprof_record_main},
 	{"run", "run a Python program with probes in its ezmsg graph", ezprof_run_main},

@@ -2,6 +2,7 @@
 #include "metric.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,9 +26,9 @@ static const struct {
 static const struct {
 	const char *suffix;
 	double factor;
-	const char *base, *words;
+	const char *base, *words, *clock;
 } units[] = {
-#define UNIT_ROW(name, suffix, factor, base, words) {suffix, factor, base, words},
+#define UNIT_ROW(name, suffix, factor, base, words, clock) {suffix, factor, base, words, clock},
 	EZPROF_UNITS(UNIT_ROW)
 #undef UNIT_ROW
 };
@@ -125,6 +126,11 @@ const char *ezprof_unit_words(enum ezprof_unit unit)
 	return units[unit].words;
 }
 
+const char *ezprof_unit_clock(enum ezprof_unit unit)
+{
+	return units[unit].clock;
+}
+
 /* Takes the ending off where the name has it. */
 static size_t without_ending(const char *name, size_t len, const char *ending)
 {
@@ -149,4 +155,21 @@ void ezprof_metric_openmetrics(enum ezprof_metric_id id, char out[EZPROF_OPENMET
 		 scopes[metric->scope].word, (int)len, metric->id, *base ? "_" : "", base);
 	*ret_unit = units[metric->unit].base;
 	*ret_factor = units[metric->unit].factor;
+}
+
+bool ezprof_metric_meant(const char *text, enum ezprof_metric_id id)
+{
+	const struct ezprof_metric *metric = &metrics[id];
+	char name[EZPROF_OPENMETRICS_NAME_BYTES];
+	size_t len = without_ending(text, strlen(text), "_total");
+	const char *unit;
+	double factor;
+
+	if (strcmp(text, metric->id) == 0 || strcmp(text, metric->path) == 0)
+		return true;
+	full_name(metric, name, sizeof(name));
+	if (fnmatch(text, name, 0) == 0)
+		return true;
+	ezprof_metric_openmetrics(id, name, &unit, &factor);
+	return strlen(name) == len && memcmp(name, text, len) == 0;
 }

@@ -16,7 +16,7 @@ enum ezprof_scope {
 };
 
 enum ezprof_unit {
-#define EZPROF_UNIT_VALUE(name, suffix, factor, base, words) EZPROF_UNIT_##name,
+#define EZPROF_UNIT_VALUE(name, ...) EZPROF_UNIT_##name,
 	EZPROF_UNITS(EZPROF_UNIT_VALUE)
 #undef EZPROF_UNIT_VALUE
 };
@@ -55,6 +55,12 @@ size_t ezprof_metric_count(enum ezprof_scope scope);
 /* "sub.process_p99_ms", `len` bytes of text: 0, or -ENOENT. */
 int ezprof_metric_find(const char *text, size_t len, enum ezprof_metric_id *ret_id);
 
+/*
+ * Whether the text means that metric: its name ("sub.queue_avg_ms", also as a pattern, "sub.*"),
+ * the part behind the point, its path in the document, or its name in OpenMetrics.
+ */
+bool ezprof_metric_meant(const char *text, enum ezprof_metric_id id);
+
 /* The known name ("sub.queue_avg_ms") that is most like the text. */
 const char *ezprof_metric_nearest(const char *text, char *out, size_t out_bytes);
 
@@ -62,6 +68,7 @@ const char *ezprof_scope_id(enum ezprof_scope scope);	/* "sub" */
 const char *ezprof_scope_word(enum ezprof_scope scope); /* "subscriber" */
 const char *ezprof_scope_what(enum ezprof_scope scope);
 const char *ezprof_unit_words(enum ezprof_unit unit); /* "milliseconds" */
+const char *ezprof_unit_clock(enum ezprof_unit unit); /* what it is measured by; "" = no time */
 
 #define EZPROF_OPENMETRICS_NAME_BYTES 96
 

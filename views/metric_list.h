@@ -25,16 +25,19 @@
 	X(TASK, "task", "task", "a coroutine of a Python unit") \
 	X(AGENT, "agent", "agent", "an ezprof-bpf that measures")
 
-/* Unit, suffix of the id, its factor to the base unit, and that one's name in OpenMetrics. */
+/* Unit, suffix of the id, factor to the base unit, its name in OpenMetrics, words, clock. */
 #define EZPROF_UNITS(X) \
-	X(NONE, "", 1.0, "", "a number") \
-	X(MS, "_ms", 1e-3, "seconds", "milliseconds") \
-	X(SEC, "_s", 1.0, "seconds", "seconds") \
-	X(NS, "_ns", 1e-9, "seconds", "nanoseconds") \
-	X(HZ, "_hz", 1.0, "per_second", "per second") \
-	X(BYTES, "_bytes", 1.0, "bytes", "bytes") \
-	X(BYTES_PER_S, "_bytes_per_s", 1.0, "bytes_per_second", "bytes per second") \
-	X(SHARE, "_share", 1.0, "ratio", "a share, 0 to 1")
+	X(NONE, "", 1.0, "", "a number", "") \
+	X(MS, "_ms", 1e-3, "seconds", "milliseconds", "CLOCK_MONOTONIC") \
+	X(TICK_MS, "_ms", 1e-3, "seconds", "milliseconds", "CLOCK_MONOTONIC_COARSE for the begin, CLOCK_MONOTONIC for now") \
+	X(SEC, "_s", 1.0, "seconds", "seconds", "CLOCK_MONOTONIC") \
+	X(NS, "_ns", 1e-9, "seconds", "nanoseconds", "CLOCK_MONOTONIC") \
+	X(BPF_NS, "_ns", 1e-9, "seconds", "nanoseconds", "the kernel's own for BPF programs (BPF_ENABLE_STATS)") \
+	X(HZ, "_hz", 1.0, "per_second", "per second", "CLOCK_MONOTONIC") \
+	X(BYTES, "_bytes", 1.0, "bytes", "bytes", "") \
+	X(BYTES_PER_S, "_bytes_per_s", 1.0, "bytes_per_second", "bytes per second", "CLOCK_MONOTONIC") \
+	X(SHARE, "_share", 1.0, "ratio", "a share, 0 to 1", "CLOCK_MONOTONIC") \
+	X(CPU_SHARE, "_share", 1.0, "ratio", "a share, 0 to 1", "CPU time by CLOCK_MONOTONIC")
 
 /* Averages and maxima of intervals that ended in the window. */
 #define EZPROF_INTERVAL_METRICS(X, S, N, id, path, what, from, to, without) \
@@ -68,7 +71,7 @@
 	X(S, COVERED_S, "covered_s", "window.covered_s", SEC, GAUGE, "how much of the window was really measured; rates divide by it", "", "", "") \
 	X(S, MEASURED_MESSAGES_TOTAL, "measured_messages_total", "measured.messages", NONE, COUNTER, what " that the kernel counted since the attach", "", "", "") \
 	X(S, LOST_TOTAL, "lost_total", "lost", NONE, COUNTER, what " since the attach that went by without being counted", "", "", "") \
-	X(S, OLDEST_LEASE_MS, "oldest_lease_ms", "oldest_lease_ms", MS, GAUGE, "age of the oldest message that is still held, right to a kernel tick", "lease", "now", "") \
+	X(S, OLDEST_LEASE_MS, "oldest_lease_ms", "oldest_lease_ms", TICK_MS, GAUGE, "age of the oldest message that is still held, right to a kernel tick", "lease", "now", "") \
 	X(S, DISCONNECTS_TOTAL, "disconnects_total", "disconnects", NONE, COUNTER, "leases that ended because their holder left", "", "", "") \
 	X(S, UNMATCHED, "unmatched", "unmatched", NONE, GAUGE, "intervals that could not be timed, because their begin was not seen", "", "", "")
 
@@ -109,7 +112,7 @@
 #define EZPROF_LINK_METRICS(X) \
 	EZPROF_INTERVAL_METRICS(X, LINK, LEASE, "lease", "", "time that the receiving process kept a buffer", "lease of the buffer by this channel", "its free", "leases whose begin was not seen, or whose holder left") \
 	X(LINK, IN_FLIGHT, "in_flight", "in_flight", NONE, GAUGE, "buffers that it holds now", "", "", "") \
-	X(LINK, OLDEST_LEASE_MS, "oldest_lease_ms", "oldest_lease_ms", MS, GAUGE, "age of the oldest of these", "lease", "now", "") \
+	X(LINK, OLDEST_LEASE_MS, "oldest_lease_ms", "oldest_lease_ms", TICK_MS, GAUGE, "age of the oldest of these", "lease", "now", "") \
 	X(LINK, DISCONNECTS_TOTAL, "disconnects_total", "disconnects", NONE, COUNTER, "leases that ended because their holder left", "", "", "")
 
 #define EZPROF_CHAN_METRICS(X) \
@@ -144,9 +147,9 @@
 	X(AGENT, LOST_TOTAL, "lost_total", "lost", NONE, COUNTER, "messages that went by without being counted", "", "", "") \
 	X(AGENT, HITS_TOTAL, "hits_total", "cost.hits", NONE, COUNTER, "probe hits since the attach", "", "", "") \
 	X(AGENT, HITS_HZ, "hits_hz", "cost.hits_per_s", HZ, GAUGE, "probe hits per second", "", "", "") \
-	X(AGENT, HIT_NS, "hit_ns", "cost.ns_per_hit", NS, GAUGE, "time that the BPF program takes for a hit", "BPF program begins", "it ends", "the kernel's trap around it") \
-	X(AGENT, CPU_SHARE, "cpu_share", "cost.agent_cpu_share", SHARE, GAUGE, "the agent's share of one CPU", "", "", "") \
-	X(AGENT, PROBES_CPU_SHARE, "probes_cpu_share", "cost.probes_cpu_share", SHARE, GAUGE, "the probes' share of one CPU", "", "", "the kernel's trap around them") \
+	X(AGENT, HIT_NS, "hit_ns", "cost.ns_per_hit", BPF_NS, GAUGE, "time that the BPF program takes for a hit", "BPF program begins", "it ends", "the kernel's trap around it") \
+	X(AGENT, CPU_SHARE, "cpu_share", "cost.agent_cpu_share", CPU_SHARE, GAUGE, "the agent's share of one CPU", "", "", "") \
+	X(AGENT, PROBES_CPU_SHARE, "probes_cpu_share", "cost.probes_cpu_share", CPU_SHARE, GAUGE, "the probes' share of one CPU", "", "", "the kernel's trap around them") \
 	X(AGENT, MAPS_BYTES, "maps_bytes", "cost.map_bytes", BYTES, GAUGE, "memory of its maps", "", "", "")
 
 /* All, in the order of the scopes: an object's values are a row of this list. */

@@ -18,8 +18,9 @@ static void put_scope(enum ezprof_scope scope)
 {
 	size_t first = ezprof_metric_first(scope), n = ezprof_metric_count(scope), i;
 
-	printf("\n## %s: %s\n\n| metric | unit | in the document | in OpenMetrics | meaning |\n"
-	       "|---|---|---|---|---|\n",
+	printf("\n## %s: %s\n\n| metric | unit | clock | in the document | in OpenMetrics | "
+	       "meaning |\n"
+	       "|---|---|---|---|---|---|\n",
 	       ezprof_scope_id(scope), ezprof_scope_what(scope));
 	for (i = first; i < first + n; i++) {
 		const struct ezprof_metric *metric = ezprof_metric((enum ezprof_metric_id)i);
@@ -28,9 +29,10 @@ static void put_scope(enum ezprof_scope scope)
 		double factor;
 
 		ezprof_metric_openmetrics((enum ezprof_metric_id)i, name, &unit, &factor);
-		printf("| `%s.%s` | %s | `%s` | `%s%s` | %s", ezprof_scope_id(scope), metric->id,
-		       ezprof_unit_words(metric->unit), metric->path, name,
-		       metric->kind == EZPROF_COUNTER ? "_total" : "", metric->what);
+		printf("| `%s.%s` | %s | %s | `%s` | `%s%s` | %s", ezprof_scope_id(scope),
+		       metric->id, ezprof_unit_words(metric->unit), ezprof_unit_clock(metric->unit),
+		       metric->path, name, metric->kind == EZPROF_COUNTER ? "_total" : "",
+		       metric->what);
 		put_interval(metric);
 		printf(" |\n");
 	}
@@ -40,8 +42,9 @@ int main(void)
 {
 	puts("# Metrics\n\n"
 	     "Every figure that the views show, made of `views/metric_list.h` by\n"
-	     "`build/tests/bin/metric_table > docs/metrics.md`, which a test checks. Times are of\n"
-	     "CLOCK_MONOTONIC. An interval belongs to the window in which it ends. What is not "
+	     "`build/tests/bin/metric_table > docs/metrics.md`, which a test checks. `ezprof "
+	     "explain` prints\n"
+	     "the same. An interval belongs to the window in which it ends. What is not "
 	     "known\n"
 	     "is absent or empty, never 0.");
 	for (enum ezprof_scope s = EZPROF_GRAPH; s < EZPROF_SCOPE_COUNT; s++)

@@ -54,8 +54,8 @@ def metrics():
     """[(scope, id, path in the document, OpenMetrics name)]"""
     with open(os.path.join(os.environ["EZPROF_SOURCE_DIR"], "docs", "metrics.md"),
               encoding="utf-8") as file:
-        return re.findall(r"^\| `(\w+)\.(\w+)` \| [^|]* \| `([^`]*)` \| `(\w+)`", file.read(),
-                          re.MULTILINE)
+        return re.findall(r"^\| `(\w+)\.(\w+)` \| [^|]* \| [^|]* \| `([^`]*)` \| `(\w+)`",
+                          file.read(), re.MULTILINE)
 
 
 def value_at(json_object, path):
