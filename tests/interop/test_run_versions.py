@@ -67,8 +67,15 @@ def test_all_at_once():
         empty = edges(server)
         systems = [start(server, version, "ring", names[i], names[i - 1], folder, str(len(versions)))
                    for i, version in enumerate(versions)]
-        for version, system in zip(versions, systems):
-            check_end(system, version)
+        try:
+            for version, system in zip(versions, systems):
+                check_end(system, version)
+        finally:
+            # Each is a process group; one that has ended is none any more.
+            for system in systems:
+                if system.poll() is None:
+                    os.killpg(system.pid, 9)
+                    system.wait()
         check_rest(server, empty)
 
 
