@@ -7,6 +7,7 @@
 #include "graph_command.h"
 #include "output.h"
 #include "profile_command.h"
+#include "ps_command.h"
 #include "record_command.h"
 #include "run_command.h"
 #include "server_command.h"
@@ -18,6 +19,8 @@ static const struct ezprof_command commands[] = {
 	{"graph", "print which topics are connected: text, dot, mermaid, json", ezprof_graph_main},
 	{"check", "judge rules on a graph, for CI: exit 3 when one is broken", ezprof_check_main},
 	{"diff", "compare the documents of two runs", ezprof_diff_main},
+	{"ps", "which processes belong to graphs, what they have, whose server is gone",
+	 ezprof_ps_main},
 	{"explain", "say what a metric means: start, end, clock, unit", ezprof_explain_main},
 	{"record", "record every message of a graph for a trace viewer, or sum its latencies up",
 	 ezprof_record_main},

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* A census (census.h) as text and as JSON. Pure. */
+#ifndef EZPROF_CENSUS_VIEW_H
+#define EZPROF_CENSUS_VIEW_H
+
+#include "buffer.h"
+#include "census.h"
+
+/* A line for each process and graph, orphans explained below; each endpoint too if asked for. */
+void ezprof_census_text(struct ez_buffer *out, const struct ezprof_census *census, bool endpoints);
+
+/* One object on one line. */
+void ezprof_census_json(struct ez_buffer *out, const struct ezprof_census *census);
+
+/* Named by its registry, on this machine, and nobody listens there. NULL is none. */
+bool ezprof_census_is_orphan(const struct ezprof_census_graph *graph);
+
+#endif

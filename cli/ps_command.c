@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* `ezprof ps`: which processes of this machine belong to ezmsg graphs. */
+#include "ps_command.h"
+#include "census.h"
+#include "census_view.h"
+#include "exit_status.h"
+#include "fd_limit.h"
+#include "output.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAM "ezprof ps"
+
+struct options {
+	bool json, endpoints;
+};
+
+enum { KEY_JSON = 256 };
+
+static const struct argp_option option_table[] = {
+	{"endpoints", 'e', NULL, 0, "each publisher, subscriber and task below its process", 0},
+	{"json", KEY_JSON, NULL, 0, "one JSON object instead of text", 0},
+	{0},
+};
+
+static const char doc[] =
+	"\nLists the processes of this machine that carry probes or are connected to a graph "
+	"server, "
+	"what they have, and whose server is gone. Asks nobody; root sees all processes, others "
+	"their own.\n"
+	"\v"
+	"Exit status: 0; 1 failure; 2 usage; 4 there is no such process.";
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'e':
+		o->endpoints = true;
+		return 0;
+	case KEY_JSON:
+		o->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		fprintf(stderr, "%s: '%.60s': no argument is wanted\n", PROGRAM, argument);
+		exit(EZPROF_EXIT_USAGE);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int print(const struct options *o, const struct ezprof_census *census)
+{
+	struct ez_buffer out;
+	int status;
+
+	ez_buffer_init(&out, SIZE_MAX / 2);
+	if (o->json)
+		ezprof_census_json(&out, census);
+	else
+		ezprof_census_text(&out, census, o->endpoints);
+	status = out.err ? EZPROF_EXIT_FAILURE : ezprof_output_bytes(PROGRAM, out.data, out.len);
+	if (out.err)
+		fprintf(stderr, "%s: %s\n", PROGRAM, strerror(-out.err));
+	ez_buffer_free(&out);
+	return status;
+}
+
+static void print_notes(const struct options *o, const struct ezprof_census *census)
+{
+	if (!census->count && !o->json)
+		fprintf(stderr,
+			"%s: no process carries ezprof's probes or is connected to a known "
+			"graph server\n",
+			PROGRAM);
+	if (census->closed)
+		fprintf(stderr, "%s: %zu process%s may not be looked into%s\n", PROGRAM,
+			census->closed, census->closed == 1 ? "" : "es",
+			geteuid() ? "; root sees all: sudo ezprof ps" : "");
+	if (census->left_out)
+		fprintf(stderr, "%s: %zu were too many and are left out\n", PROGRAM,
+			census->left_out);
+}
+
+int ezprof_ps_main(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
+	struct options o = {0};
+	struct ezprof_census *census;
+	int err, status;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
+		return EZPROF_EXIT_USAGE;
+	/* Each process with probes takes some descriptors. */
+	ez_fd_limit_raise();
+	err = ezprof_census_take(&census);
+	if (err) {
+		fprintf(stderr, "%s: %s\n", PROGRAM, strerror(-err));
+		return EZPROF_EXIT_FAILURE;
+	}
+	status = print(&o, census);
+	print_notes(&o, census);
+	if (!status && !census->count)
+		status = EZPROF_EXIT_NOTHING;
+	ezprof_census_free(census);
+	return status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which processes of this machine belong to ezmsg graphs: those with probes (their registries say
+ * what they have and of which graph they are), graph servers (by their marks, and by who listens
+ * where a graph is said to be), and those that are connected to one though they have no probes.
+ * Nothing is sent to anybody. What may not be looked into is counted. One thread.
+ */
+#ifndef EZPROF_CENSUS_H
+#define EZPROF_CENSUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "parse.h"
+#include "target.h"
+
+#define EZPROF_CENSUS_GRAPHS_MAX 64u
+#define EZPROF_CENSUS_PROCESSES_MAX 4096u
+
+struct ezprof_census_graph {
+	char address[EZ_ADDRESS_BYTES];
+	uint16_t port;
+	bool here;	  /* an address of this machine: what is not listened to is gone */
+	bool ours;	  /* a mark says that its server is one of ezprof's */
+	bool listens;	  /* here: somebody listens there; */
+	pid_t server_pid; /* namely this one; 0: not known */
+};
+
+struct ezprof_census_process {
+	pid_t pid;
+	char comm[64];				     /* valid UTF-8 */
+	struct ezprof_target *target;		     /* it has probes; NULL: it has none */
+	const struct ezprof_census_graph *serves;    /* it listens there; NULL: nowhere */
+	const struct ezprof_census_graph *connected; /* without probes of that graph */
+	unsigned int connections;
+};
+
+struct ezprof_census {
+	struct ezprof_census_graph graphs[EZPROF_CENSUS_GRAPHS_MAX];
+	size_t n_graphs;
+	struct ezprof_census_process *list; /* by ascending pid */
+	size_t count, room;
+	size_t closed;	 /* processes that may not be looked into */
+	size_t left_out; /* graphs or processes beyond the limits */
+};
+
+/* Errors: those of starting the opener and of /proc; -ENOMEM. */
+int ezprof_census_take(struct ezprof_census **ret_census);
+void ezprof_census_free(struct ezprof_census *census); /* NULL is fine */
+
+/* The graph of one of a target's objects; NULL: it names none. */
+const struct ezprof_census_graph *ezprof_census_graph(const struct ezprof_census *census,
+						      const struct ezprof_target *target,
+						      size_t object);
+
+#endif
