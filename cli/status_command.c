@@ -8,7 +8,9 @@
 #include "output.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,21 +133,30 @@ static void let_measure(void)
 	usleep(MEASURE_MS * 1000);
 }
 
-static size_t ask_all(const struct ezprof_agent_found *agents, size_t n,
+/* Agents come and go: one that ended since it was found is not one that doesn't answer. */
+static bool has_ended(const struct ezprof_agent_found *agent, int err)
+{
+	return err == -ENOENT || (kill(agent->pid, 0) && errno == ESRCH);
+}
+
+/* *present is lowered by those that have ended. */
+static size_t ask_all(const struct ezprof_agent_found *agents, size_t *present,
 		      struct ezprof_agent_status *list)
 {
-	size_t i, answered = 0;
+	size_t i, n = *present, answered = 0;
 	int err, stats = ezprof_run_stats_enable();
 
 	if (stats >= 0)
 		let_measure();
 	for (i = 0; i < n; i++) {
 		err = ask(&agents[i], &list[answered]);
-		if (err)
+		if (!err)
+			answered++;
+		else if (has_ended(&agents[i], err))
+			(*present)--;
+		else
 			fprintf(stderr, "%s: agent %d: %s\n", PROGRAM, (int)agents[i].pid,
 				strerror(-err));
-		else
-			answered++;
 	}
 	if (stats >= 0)
 		close(stats);
@@ -175,12 +186,12 @@ static int run(struct ezprof_agent_found *agents, struct ezprof_agent_status *li
 	size_t n = ezprof_agent_find(agents, AGENTS_MAX, ez_clock_deadline_ns(LOOK_MS)), answered;
 	int status;
 
+	answered = n ? ask_all(agents, &n, list) : 0;
 	if (!n) {
 		fprintf(stderr, "%s: no agent is there%s\n", PROGRAM,
 			geteuid() ? ", or none that this user may ask" : "");
 		return EZPROF_EXIT_NOTHING;
 	}
-	answered = ask_all(agents, n, list);
 	status = show(list, answered, json);
 	if (status)
 		return status;

@@ -3,6 +3,8 @@
 
 import json
 import os
+import signal
+import threading
 import time
 
 from agent import Agent, Player, command, publisher, wait_until
@@ -91,6 +93,21 @@ def cost():
         assert publisher(once, "T")["measured"]["messages"] > 0
 
 
+def ends_meanwhile():
+    """`status` measures for a second; an agent that leaves in it is gone, not silent."""
+    with Player() as player:
+        player.do("open", PUBLISHER, 8)
+        with Agent(player.pid) as stays, Agent(player.pid) as leaves:
+            # Stopped, it can't be the one that answers first.
+            os.kill(leaves.pid, signal.SIGSTOP)
+            looking = threading.Timer(0.5, os.kill, (leaves.pid, signal.SIGKILL))
+            looking.start()
+            result = command("ezprof-bpf", "status", "--json")
+            looking.join()
+            assert stays.pid in {a["agent"]["pid"] for a in json.loads(result.stdout)["agents"]}
+            assert f"agent {leaves.pid}" not in result.stderr, result
+
+
 def nobody_there():
     result = command("ezprof-bpf", "status")
     if result.returncode != 0:
@@ -102,7 +119,7 @@ def main():
     require("bpf")
     if os.getuid():
         skip("needs root", "EZPROF_REQUIRE_BPF")
-    for story in (rights, cost, nobody_there):
+    for story in (rights, cost, ends_meanwhile, nobody_there):
         story()
         print(f"{story.__name__}: ok", flush=True)
 
