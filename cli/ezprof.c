@@ -6,6 +6,7 @@
 #include "explain_command.h"
 #include "graph_command.h"
 #include "output.h"
+#include "probes_command.h"
 #include "profile_command.h"
 #include "ps_command.h"
 #include "record_command.h"
@@ -21,6 +22,7 @@ static const struct ezprof_command commands[] = {
 	{"diff", "compare the documents of two runs", ezprof_diff_main},
 	{"ps", "which processes belong to graphs, what they have, whose server is gone",
 	 ezprof_ps_main},
+	{"probes", "the USDT probes of a process or file, and what they tell", ezprof_probes_main},
 	{"explain", "say what a metric means: start, end, clock, unit", ezprof_explain_main},
 	{"record", "record every message of a graph for a trace viewer, or sum its latencies up",
 	 ezprof_record_main},

@@ -39,6 +39,24 @@
 	  "a closed bucket is handed over, struct ez_bucket") \
 	X(spans, 3, "endpoint, page, spans", \
 	  "a batch of spans is handed over, struct ez_span_page")
+
+/* What the arguments are: X(name, "meaning"). */
+#define EZ_PROBE_ARGUMENT_LIST(X) \
+	X(endpoint, "generation << 32 | index in the process's registry") \
+	X(message_id, "number of the message at its publisher, from 0") \
+	X(bytes, "size of the marshalled message; of window: of the page") \
+	X(messages_total, "how many the endpoint has published, this one included") \
+	X(leases_total, "how many leases the endpoint has begun, this one included") \
+	X(frees_total, "how many leases the endpoint has ended, this one included") \
+	X(topic, "address of a NUL-terminated string, valid during the hit") \
+	X(handle, "address of a NUL-terminated string, valid during the hit") \
+	X(num_buffers, "buffers of the publisher; message_id % num_buffers is the one in use") \
+	X(excluded_ns, "nanoseconds since callback_begin that were no processing") \
+	X(kind, "1 publisher, 2 link, 3 channel, 4 client (a subscriber), 5 task") \
+	X(page, "address of the page that is handed over") \
+	X(bucket_id, "number of the bucket: CLOCK_MONOTONIC >> 27") \
+	X(total_before, "messages that were counted before this bucket") \
+	X(spans, "how many spans the page holds")
 /* clang-format on */
 
 enum ez_probe {
