@@ -16,7 +16,9 @@ set(_bpf_arch_aarch64 arm64)
 set(EZPROF_BPF_FLAGS -target bpf -mcpu=v3 -g -O2 -Wall -Wextra
 	-D__TARGET_ARCH_${_bpf_arch_${CMAKE_SYSTEM_PROCESSOR}})
 if(CMAKE_C_LIBRARY_ARCHITECTURE)
-	list(APPEND EZPROF_BPF_FLAGS -idirafter /usr/include/${CMAKE_C_LIBRARY_ARCHITECTURE})
+	# The second is where Debian's cross compilers have them.
+	list(APPEND EZPROF_BPF_FLAGS -idirafter /usr/include/${CMAKE_C_LIBRARY_ARCHITECTURE}
+		-idirafter /usr/${CMAKE_C_LIBRARY_ARCHITECTURE}/include)
 endif()
 if(EZPROF_WERROR)
 	list(APPEND EZPROF_BPF_FLAGS -Werror)
