@@ -3,7 +3,8 @@
 
 usdt/ is the repository's own; in a source distribution it lies inside this folder. The programs
 come from a build of the repository: EZPROF_BIN_DIR names a folder that has them, else they are
-built here where CMake and the rest of scripts/deps.sh are there, else the package is without them.
+built here where CMake and the rest of scripts/deps.sh are there (with the libraries that they need
+inside, libc's aside, so that a wheel runs elsewhere), else the package is without them.
 """
 
 import os
@@ -89,12 +90,13 @@ def built_programs():
         return [str(Path(folder, name)) for name in PROGRAMS if Path(folder, name).exists()]
     if os.environ.get("EZPROF_PROGRAMS") == "0" or not (REPOSITORY / "bpf").is_dir():
         return []
-    build = HERE / "build" / "programs"
+    build = HERE / "build" / "portable"
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     try:
         subprocess.run(
-            ["cmake", "-S", str(REPOSITORY), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release",
-             "-DBUILD_TESTING=OFF"], check=True)
-        subprocess.run(["cmake", "--build", str(build), "-j2"], check=True)
+            ["cmake", "-S", str(REPOSITORY), "-B", str(build), *generator, "-DCMAKE_BUILD_TYPE=Release",
+             "-DBUILD_TESTING=OFF", "-DEZPROF_STATIC_LIBRARIES=ON"], check=True)
+        subprocess.run(["cmake", "--build", str(build), "-j2", "--target", *PROGRAMS], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"ezmsg-usdt: without ezprof and ezprof-bpf: {error}", file=sys.stderr)
         return []

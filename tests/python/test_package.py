@@ -10,18 +10,18 @@ import tempfile
 import time
 from pathlib import Path
 
+import bare
 import environment
 import harness
 from require import require
 from test_profile_api import address_of
 
-PROGRAMS = ("ezprof", "ezprof-bpf", "ezprof-graphserver")
 
-
-def pip(python, *arguments, **env):
+def pip(python, *arguments):
+    """The programs of the build that is tested are not taken: the package makes its own."""
     done = subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "-q", *arguments],
                           capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          env=os.environ | env)
+                          env={k: v for k, v in os.environ.items() if k != "EZPROF_BIN_DIR"})
     assert done.returncode == 0, done.stderr[-2000:]
 
 
@@ -41,15 +41,17 @@ def check_nobody_measures(python, bin_folder):
 
 
 def test_wheel():
-    """pip install, ezprof run, attach by full path, profile: all from the environment."""
+    """pip install, ezprof run, attach by full path, profile: all from the environment. The programs
+    are the wheel's own, built by it, and need nothing of the machine but libc."""
     python = environment.ensure("3.9.0", "build", name="-wheel")
     with tempfile.TemporaryDirectory() as folder:
-        pip(python, "wheel", "--no-deps", "-w", folder, str(environment.SOURCE / "python"),
-            EZPROF_BIN_DIR=str(harness.BIN))
+        pip(python, "wheel", "--no-deps", "-w", folder, str(environment.SOURCE / "python"))
         (wheel,) = Path(folder).glob("ezmsg_usdt-*.whl")
         pip(python, "install", "--force-reinstall", "--no-deps", str(wheel))
     bin_folder = Path(python).parent
-    assert all(os.access(bin_folder / name, os.X_OK) for name in PROGRAMS)
+    assert all(os.access(bin_folder / name, os.X_OK) for name in bare.PROGRAMS)
+    bare.check_libc_only(bin_folder)
+    bare.check_in_bare_root(bin_folder)
     with harness.Program(bin_folder / "ezprof", "run", "--", python,
                          harness.HERE / "graphs.py", "endless", "FOLDER", probes=False) as program:
         program.wait_for("up")
@@ -64,7 +66,7 @@ def test_wheel():
     check_nobody_measures(python, bin_folder)
     pip(python, "uninstall", "-y", "ezmsg-usdt")
     left = list(Path(python).parents[1].rglob("*ezmsg_usdt*")) + \
-        [name for name in PROGRAMS if (bin_folder / name).exists()]
+        [name for name in bare.PROGRAMS if (bin_folder / name).exists()]
     assert left == [], left
     (Path(python).parents[1] / "own").unlink()
     harness.BIN = Path(os.environ["EZPROF_BIN_DIR"])
@@ -100,7 +102,7 @@ def test_own_graph_server():
                 assert document.publishers["SRC/OUTPUT"]["source"] == "bpf"
                 assert document.tasks["SINK:work"]["calls"] > 0
                 reader = document.subscriber("SINK/INPUT")
-                assert 5.0 <= reader["processing"]["avg_ms"] < 15.0, reader
+                assert 5.0 <= reader["processing"]["p50_ms"] < 50.0, reader
                 assert agent.stop() == 0
             program.finish()
     finally:
