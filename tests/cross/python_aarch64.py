@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The Python package for aarch64: the wheel is cross-built, its types are compared with ezmsg's own
-and a graph runs, under user-mode emulation.
+"""The Python package for aarch64: the wheel is cross-built with its programs, its types are compared
+with ezmsg's own, a graph runs and the programs answer, under user-mode emulation.
 
 usage: EZPROF_AARCH64_PYTHON=FOLDER python_aarch64.py CC
 
-FOLDER gets Debian's Python for aarch64 (apt with a state of its own there; nothing of it is installed
-on this machine) and the wheels of numpy and psutil; what it has is used again. 60 MB, half a minute.
+FOLDER gets Debian's Python and libraries for aarch64 (apt with a state of its own there; nothing of
+it is installed on this machine) and the wheels of numpy and psutil; what it has is used again. 236 MB,
+two to four minutes on two busy cores the first time.
 """
 import glob
 import os
@@ -13,11 +14,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
 SOURCE = Path(os.environ["EZPROF_SOURCE_DIR"])
 sys.path += [str(SOURCE / "tests" / "abi"), str(SOURCE / "tests" / "python")]
+import bare  # noqa: E402
 import environment  # noqa: E402
 import sites  # noqa: E402
 from require import skip  # noqa: E402
@@ -26,6 +29,8 @@ FOLDER = Path(os.environ.get("EZPROF_AARCH64_PYTHON", "")).resolve()
 ROOT, SITE = FOLDER / "root", FOLDER / "site"
 PYTHON = ["qemu-aarch64", "-L", str(ROOT), str(ROOT / "usr/bin/python3.11")]
 COMPILER = "aarch64-linux-gnu-gcc"
+PACKAGES = ("python3.11", "libpython3.11-dev", "python3-distutils", "libbpf-dev", "libelf-dev", "zlib1g-dev",
+            "libjson-c-dev", "libevent-dev", "libseccomp-dev", "libcap-ng-dev", "uuid-dev")
 TOOLS = ("setuptools==75.6.0", "wheel==0.45.1")
 PLATFORMS = ("manylinux2014_aarch64", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64")
 GRAPH = """
@@ -66,8 +71,7 @@ def get_python():
         f'Dir::State::status "{state}/status";\nDir::Cache "{state}";\n')
     apt = ["apt-get", "-q", "-c", state / "conf"]
     run([*apt, "update"])
-    run([*apt, "-d", "-y", "--no-install-recommends", "install", "python3.11", "libpython3.11-dev",
-         "python3-distutils"])
+    run([*apt, "-d", "-y", "--no-install-recommends", "install", *PACKAGES])
     for package in (state / "archives").glob("*.deb"):
         run(["dpkg-deb", "-x", package, ROOT])
     shutil.rmtree(state)
@@ -87,7 +91,33 @@ def unzip(wheel, folder):
         archive.extractall(folder)
 
 
-def build_wheel():
+def build_programs():
+    """With everything but libc inside. Returns their folder."""
+    build, libraries = FOLDER / "programs", ROOT / "usr/lib/aarch64-linux-gnu"
+    run(["cmake", "-S", SOURCE, "-B", build, "-G", "Ninja", "--toolchain",
+         SOURCE / "cmake/aarch64-linux-gnu.cmake", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF",
+         "-DEZPROF_STATIC_LIBRARIES=ON"],
+        env=os.environ | {"PKG_CONFIG_SYSROOT_DIR": str(ROOT),
+                          "PKG_CONFIG_LIBDIR": str(libraries / "pkgconfig")})
+    run(["ninja", "-C", build, "-j2", *bare.PROGRAMS])
+    return build / "bin"
+
+
+def check_programs(folder):
+    """They answer, with the libraries of a root that has libc and nothing else."""
+    bare.check_libc_only(folder)
+    with tempfile.TemporaryDirectory() as root:
+        (Path(root) / "lib").mkdir()
+        for name in bare.LIBC:
+            for path in (ROOT / "lib/aarch64-linux-gnu").glob(name):
+                shutil.copy(path, Path(root) / "lib")
+        for name in bare.PROGRAMS:
+            (folder / name).chmod(0o755)  # what pip does, and unzipping doesn't
+            bare.check_speaks(PYTHON[0], "-L", root, folder / name)
+    print(*bare.PROGRAMS, "answer")
+
+
+def build_wheel(programs):
     """On a copy of the sources, by the foreign Python and the cross compiler."""
     copy, target = FOLDER / "src", FOLDER / "wheel"
     for folder in (copy, target, SITE):
@@ -95,8 +125,9 @@ def build_wheel():
     for name in ("python", "usdt"):
         shutil.copytree(SOURCE / name, copy / name, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     run([*PYTHON, "setup.py", "-q", "bdist_wheel", "-d", target], cwd=copy / "python",
-        env=os.environ | {"PYTHONPATH": str(FOLDER / "tools"), "EZPROF_PROGRAMS": "0", "CC": COMPILER,
-                          "LDSHARED": f"{COMPILER} -shared", "CFLAGS": f"-I{ROOT}/usr/include -O2"})
+        env=os.environ | {"PYTHONPATH": str(FOLDER / "tools"), "EZPROF_BIN_DIR": str(programs),
+                          "CC": COMPILER, "LDSHARED": f"{COMPILER} -shared",
+                          "CFLAGS": f"-I{ROOT}/usr/include -O2"})
     (wheel,) = target.glob("ezmsg_usdt-*-linux_aarch64.whl")
     unzip(wheel, SITE)
     (extension,) = glob.glob(f"{SITE}/ezmsg_usdt/_ext*.so")
@@ -104,7 +135,7 @@ def build_wheel():
 
 
 def main():
-    for program in (COMPILER, PYTHON[0], "apt-get"):
+    for program in (COMPILER, PYTHON[0], "apt-get", "ninja"):
         if not shutil.which(program):
             skip(f"no {program}", "EZPROF_REQUIRE_BPF")
     native = environment.ensure("3.9.0")
@@ -112,7 +143,9 @@ def main():
         get_python()
     if not (FOLDER / "packages").exists():
         get_packages([native, "-m", "pip", "--disable-pip-version-check", "-q"])
-    extension = build_wheel()
+    extension = build_wheel(build_programs())
+    (unpacked,) = SITE.glob("ezmsg_usdt-*.data/data/bin")
+    check_programs(unpacked)
     problems = list(sites.problems_of(extension, sites.probe_list(sys.argv[1])))
     assert not problems, problems
     there = run([native, "-c", "import ezmsg.core as e, os; print(os.path.dirname(os.path.dirname(e.__file__)))"])
