@@ -2,6 +2,7 @@
 /* `ezprof`: what a person types. Each command is in a file of its own. */
 #include "check_command.h"
 #include "command_table.h"
+#include "doctor_command.h"
 #include "exit_status.h"
 #include "explain_command.h"
 #include "graph_command.h"
@@ -20,6 +21,7 @@ static const struct ezprof_command commands[] = {
 	{"graph", "print which topics are connected: text, dot, mermaid, json", ezprof_graph_main},
 	{"check", "judge rules on a graph, for CI: exit 3 when one is broken", ezprof_check_main},
 	{"diff", "compare the documents of two runs", ezprof_diff_main},
+	{"doctor", "check what measuring wants, and say what to type", ezprof_doctor_main},
 	{"ps", "which processes belong to graphs, what they have, whose server is gone",
 	 ezprof_ps_main},
 	{"probes", "the USDT probes of a process or file, and what they tell", ezprof_probes_main},
