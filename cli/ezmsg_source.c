@@ -111,23 +111,49 @@ static void trace_process(struct source *s, const struct ez_session_process *pro
 }
 
 /*
+ * Takes the window from what somebody else traces, unless that dries up: then it was what an
+ * observer who has gone had asked for, and the window's figures would be too small.
+ */
+static int follow_other(struct source *s, double window_s, bool *ret_by_other)
+{
+	uint64_t window_ns = (uint64_t)(window_s * 1e9), begin_ns = ez_clock_mono_ns(), seen;
+	uint64_t end_ns = begin_ns + window_ns + TAIL_NS;
+	int err;
+
+	ezprof_traces_start(&s->traces, begin_ns, window_ns);
+	err = window_ns > LISTEN_NS ? listen_until(s, begin_ns + window_ns - LISTEN_NS) : 0;
+	seen = s->traces.seen;
+	if (!err)
+		err = listen_until(s, end_ns);
+	if (!err && s->traces.seen == seen)
+		err = listen_until(s, end_ns + LISTEN_LONG_NS);
+	if (err)
+		return err;
+	*ret_by_other = s->traces.seen != seen;
+	if (!*ret_by_other) {
+		const char *host = s->traces.host;
+
+		ezprof_traces_free(&s->traces);
+		ezprof_traces_init(&s->traces, host, ez_clock_mono_ns());
+	}
+	return 0;
+}
+
+/*
  * Tracing of the process that was asked first ends first: where asking the others took long, the
  * window that all cover is shorter than the wanted one.
  */
-static int trace(struct source *s, double window_s, bool *ret_by_other, double *ret_covered_s)
+static int trace_all(struct source *s, double window_s, double *ret_covered_s)
 {
 	double ttl_s = window_s + TTL_MARGIN_S, covered_s = window_s;
-	uint64_t asked_ns, begin_ns, covered_ns;
-	int err = look_for_others(s, ret_by_other);
+	uint64_t asked_ns = ez_clock_mono_ns(), begin_ns, covered_ns;
 	size_t i;
+	int err;
 
-	if (err)
-		return err;
-	asked_ns = ez_clock_mono_ns();
-	for (i = 0; !*ret_by_other && i < s->snapshot->n_processes; i++)
+	for (i = 0; i < s->snapshot->n_processes; i++)
 		trace_process(s, &s->snapshot->processes[i], ttl_s);
 	begin_ns = ez_clock_mono_ns();
-	if (!*ret_by_other && ttl_s - (double)(begin_ns - asked_ns) / 1e9 < covered_s)
+	if (ttl_s - (double)(begin_ns - asked_ns) / 1e9 < covered_s)
 		covered_s = ttl_s - (double)(begin_ns - asked_ns) / 1e9;
 	if (covered_s <= 0.0)
 		return -ETIMEDOUT;
@@ -135,6 +161,19 @@ static int trace(struct source *s, double window_s, bool *ret_by_other, double *
 	ezprof_traces_start(&s->traces, begin_ns, covered_ns);
 	err = listen_until(s, begin_ns + covered_ns + TAIL_NS);
 	*ret_covered_s = covered_s;
+	return err;
+}
+
+static int trace(struct source *s, double window_s, bool *ret_by_other, double *ret_covered_s)
+{
+	int err = look_for_others(s, ret_by_other);
+
+	if (!err && *ret_by_other) {
+		*ret_covered_s = window_s;
+		err = follow_other(s, window_s, ret_by_other);
+	}
+	if (!err && !*ret_by_other)
+		err = trace_all(s, window_s, ret_covered_s);
 	return err;
 }
 

@@ -250,6 +250,7 @@ void ezprof_traces_add(void *context, const struct ez_trace_sample *sample)
 		is_metric(sample, "publish_delta_ns") || is_metric(sample, "backpressure_wait_ns");
 	struct ezprof_trace_endpoint *e;
 
+	traces->seen++;
 	if (!process) {
 		traces->no_room++;
 		return;

@@ -50,6 +50,7 @@ struct ezprof_traces {
 	bool started;	       /* false: samples are only noticed */
 	uint64_t batches;      /* read so far, counted by the reader: the first one is old mostly */
 	uint64_t noticed;      /* samples of now that arrived before the start: somebody traces */
+	uint64_t seen;	       /* samples, whenever they are from */
 	double newest_ns;      /* the newest sample of this host before the start; 0: none */
 	struct ezprof_trace_process *processes;
 	size_t n_processes;

@@ -6,8 +6,11 @@
 #include "root_part.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BLOCKED_BEHIND_SHARE 0.1
+/* Below that a subscriber of which buffers are not known is no reason to be blocked. */
+#define TOLD_BUSY_SHARE_MIN 0.3
 
 /* The subscriber that keeps most of the publisher's buffers; the busier one of two alike. */
 static size_t holder_of(const struct ezprof_model *model, size_t publisher)
@@ -77,6 +80,34 @@ static size_t reader_of(const struct ezprof_model *model, const struct ezprof_ob
 	return EZPROF_NO_OBJECT;
 }
 
+/* Does any measured subscriber read what goes by this link? */
+static bool is_measured(const struct ezprof_model *model, const struct ezprof_object *link)
+{
+	const char *id = ezprof_label(link, EZPROF_LABEL_CHANNEL_ID);
+
+	EZPROF_EACH (model, EZPROF_SUB, i) {
+		if (model->objects[i].from == link->parent &&
+		    strcmp(ezprof_label(&model->objects[i], EZPROF_LABEL_CHANNEL_ID), id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Buffers that the publisher's links to subscribers nobody measures hold, the most of one. */
+static double held_unmeasured(const struct ezprof_model *model, size_t publisher)
+{
+	double most = 0.0;
+
+	EZPROF_EACH (model, EZPROF_LINK, i) {
+		const struct ezprof_object *link = &model->objects[i];
+		double held = ezprof_figure(link, EZPROF_LINK_IN_FLIGHT, 0.0);
+
+		if (link->parent == publisher && held > most && !is_measured(model, link))
+			most = held;
+	}
+	return most;
+}
+
 /* It has leased nothing: what it was sent is still on its socket. */
 static void say_reader(struct ez_buffer *text, const struct ezprof_model *model, size_t reader)
 {
@@ -93,6 +124,7 @@ static void say_unknown_holder(struct ezprof_why_context *c, size_t publisher)
 	struct ezprof_finding *finding =
 		ezprof_finding_add(c->findings, EZPROF_FINDING_BLOCKED, publisher, 100.0 * share);
 	struct ez_buffer text;
+	bool elsewhere = held_unmeasured(c->model, publisher) >= 1.0;
 	size_t reader = EZPROF_NO_OBJECT;
 	bool any = false;
 
@@ -106,18 +138,23 @@ static void say_unknown_holder(struct ezprof_why_context *c, size_t publisher)
 	EZPROF_EACH (c->model, EZPROF_LINK, i) {
 		const struct ezprof_object *link = &c->model->objects[i];
 
-		if (link->parent != publisher || ezprof_figure(link, EZPROF_LINK_IN_FLIGHT, 0) < 1)
+		if (link->parent != publisher ||
+		    ezprof_figure(link, EZPROF_LINK_IN_FLIGHT, 0) < 1 ||
+		    (elsewhere && is_measured(c->model, link)))
 			continue;
 		ezprof_put(&text, "%s pid %lld holds %.0f of its %.0f buffers", any ? "," : ";",
 			   (long long)link->pid, ezprof_figure(link, EZPROF_LINK_IN_FLIGHT, 0),
 			   ezprof_figure(p, EZPROF_PUB_NUM_BUFFERS, 0));
 		ezprof_finding_rests_on(finding, i, EZPROF_LINK_IN_FLIGHT);
 		any = true;
-		if (reader == EZPROF_NO_OBJECT)
+		if (reader == EZPROF_NO_OBJECT && !elsewhere)
 			reader = reader_of(c->model, link);
 	}
 	if (reader != EZPROF_NO_OBJECT)
 		say_reader(&text, c->model, reader);
+	else if (!any && ezprof_is_told_by_ezmsg(p))
+		ez_buffer_append_text(&text, "; none of the subscribers that told anything is busy "
+					     "enough to be the reason: ask again");
 	else
 		ez_buffer_append_text(
 			&text,
@@ -165,8 +202,17 @@ static void take_step(const struct ezprof_model *model, struct ezprof_blame_step
 	if (ezprof_blocked_share(&model->objects[p]) < EZPROF_BLOCKED_SHARE_MIN)
 		return;
 	step->holder = holder_of(model, p);
+	/* The worst of those that are measured is not to blame for what others keep. */
+	if (step->holder != EZPROF_NO_OBJECT &&
+	    held_unmeasured(model, p) > ezprof_held(&model->objects[step->holder]))
+		step->holder = EZPROF_NO_OBJECT;
 	if (step->holder != EZPROF_NO_OBJECT)
 		step->next = blocked_behind(model, p, step->holder);
+	/* ezmsg tells of no buffers, so who is idle isn't the reason: somebody told nothing. */
+	if (step->holder != EZPROF_NO_OBJECT && step->next == EZPROF_NO_OBJECT &&
+	    ezprof_is_told_by_ezmsg(&model->objects[step->holder]) &&
+	    ezprof_busy_share(&model->objects[step->holder]) < TOLD_BUSY_SHARE_MIN)
+		step->holder = EZPROF_NO_OBJECT;
 }
 
 static void follow_all(struct ezprof_why_context *c, struct ezprof_blame *blame)

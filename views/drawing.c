@@ -143,6 +143,36 @@ static bool has_figures(const struct ezprof_object *object)
 							 : EZPROF_SUB_PROCESS_AVG_MS));
 }
 
+/*
+ * An earlier object of the same subscriber, which has one for each channel; else its own index.
+ */
+static size_t same_subscriber(const struct ezprof_model *model, size_t at)
+{
+	const char *id = ezprof_label(&model->objects[at], EZPROF_LABEL_ID);
+
+	if (model->objects[at].scope != EZPROF_SUB || !*id)
+		return at;
+	for (size_t i = model->first[EZPROF_SUB]; i < at; i++) {
+		if (strcmp(id, ezprof_label(&model->objects[i], EZPROF_LABEL_ID)) == 0)
+			return i;
+	}
+	return at;
+}
+
+/* Takes the figures over in any case. */
+static void heat_node(struct ezprof_node *node, char *figures, double heat,
+		      const struct ezprof_object *object)
+{
+	if (heat <= node->heat) {
+		free(figures);
+		return;
+	}
+	free(node->figures);
+	node->figures = figures;
+	node->heat = heat;
+	node->object = object;
+}
+
 /* Nodes in the model's order; two of one name get their pids. */
 static int add_objects(struct ezprof_drawing *drawing, const struct ezprof_model *model,
 		       enum ezprof_scope scope, size_t *places)
@@ -154,8 +184,14 @@ static int add_objects(struct ezprof_drawing *drawing, const struct ezprof_model
 		const char *plain = name_of(model, object);
 		double heat = -1.0;
 		char *figures = has_figures(object) ? figures_of(object, &heat) : NULL;
+		size_t same = same_subscriber(model, i);
 		struct ez_buffer name;
 
+		if (same != i) {
+			places[i] = places[same];
+			heat_node(&drawing->nodes[places[i]], figures, heat, object);
+			continue;
+		}
 		ez_buffer_init(&name, SIZE_MAX / 2);
 		ez_buffer_append_text(&name, plain);
 		if (find_node(drawing, plain, strlen(plain)) < drawing->n_nodes)
@@ -300,14 +336,7 @@ static int unit_node(struct ezprof_drawing *drawing, const struct ezprof_node *p
 		free(name);
 		return err;
 	}
-	if (part->heat > drawing->nodes[at].heat) {
-		free(drawing->nodes[at].figures);
-		drawing->nodes[at].figures = figures;
-		drawing->nodes[at].heat = part->heat;
-		drawing->nodes[at].object = part->object;
-	} else {
-		free(figures);
-	}
+	heat_node(&drawing->nodes[at], figures, part->heat, part->object);
 	return 0;
 }
 

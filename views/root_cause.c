@@ -69,7 +69,8 @@ enum ezprof_finding_kind ezprof_root_classify(const struct ezprof_root *r)
 		return EZPROF_FINDING_LOOP_HELD;
 	if (is_connection(r))
 		return EZPROF_FINDING_CONNECTION;
-	if (ezprof_is_bursty(p) || ezprof_busy_share(r->s) > 0.0)
+	if (ezprof_known(ezprof_value(p, EZPROF_PUB_NUM_BUFFERS)) &&
+	    (ezprof_is_bursty(p) || ezprof_busy_share(r->s) > 0.0))
 		return EZPROF_FINDING_FEW_BUFFERS;
 	return EZPROF_FINDING_LATE;
 }

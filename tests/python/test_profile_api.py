@@ -144,6 +144,25 @@ def test_second_observer_of_little():
         program.finish()
 
 
+def test_observer_who_has_gone():
+    """Tracing that an interrupted profile left on ends within the window: no part of it counts."""
+    python = environment.ensure("3.9.0")
+    with harness.Program(python, GRAPHS, "endless", "FOLDER", probes=False) as program:
+        program.wait_for("up")
+        program.touch("go")
+        address = address_of(program)
+        first = subprocess.Popen([harness.BIN / "ezprof", "profile", "--window", "2", "--address",
+                                  address], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(1.2)
+        first.kill()
+        first.wait()
+        done, document = ask(address, window="2")
+        assert "another observer" not in done.stderr, done.stderr
+        gap = document["publishers"][0]["gap"]
+        assert gap["avg_ms"] * gap["samples"] > 1000.0, gap
+        program.finish()
+
+
 def ask(address, *options, window="0.5"):
     """`ezprof profile` itself, without any Python around."""
     done = subprocess.run([harness.BIN / "ezprof", "profile", "--window", window, "--address",
@@ -227,6 +246,7 @@ def test_with_agent():
 
 
 TESTS = (test_nobody_prepared, test_second_observer, test_second_observer_of_little,
+         test_observer_who_has_gone,
          test_own_server, test_nothing_to_ask, test_deaf_process, test_with_agent)
 
 if __name__ == "__main__":

@@ -221,6 +221,38 @@ class Blame(unittest.TestCase):
         self.assertEqual(top["kind"], "blocked_publisher")
         self.assertIn("pid 77 holds 32 of its 32 buffers", top["sentence"])
 
+    def test_who_isn_t_measured_holds_most(self):
+        """A graph of three processes, attached to one: the slow one is in another."""
+        made = Made()
+        a = made.publisher("A", 1, 40.0, 0.6, in_flight=32)
+        made.subscriber(a, "fast", 1, 4.0, 2.0, in_flight=1, mode="local")
+        made.channel(a, 76)
+        made.channel(a, 77)
+        a["links"][0]["in_flight"] = 1
+        a["links"][2]["in_flight"] = 31
+        [top, *rest] = why(made)
+        self.assertEqual(top["kind"], "blocked_publisher")
+        self.assertIn("pid 77 holds 31 of its 32 buffers, whose subscribers nobody measures",
+                      top["sentence"])
+        self.assertNotIn("pid 1 ", top["sentence"])
+        self.assertEqual([f for f in rest if f["weight"] == "problem"], [])
+        # Measured as well, it would be the slow one itself.
+        made.subscriber(a, "fast", 1, 4.0, 2.0, in_flight=1, channel=made.document["channels"][1])
+        made.subscriber(a, "slow", 77, 20.0, 700.0, in_flight=31,
+                        channel=made.document["channels"][2])
+        self.assertEqual(why(made)[0]["subject"]["handle"], "slow")
+
+    def test_ezmsg_told_only_of_the_idle(self):
+        """Without buffers nobody is accused of keeping them who hardly works."""
+        for busy_ms, kind in ((4.0, "blocked_publisher"), (24.0, "slow_subscriber")):
+            made = Made()
+            a = made.publisher("A", 1, 40.0, 0.7, source="ezmsg", num_buffers=None)
+            made.subscriber(a, "B/IN", 1, busy_ms, topic="B/IN", source="ezmsg")
+            a["links"] = []
+            [top, *_] = why(made)
+            self.assertEqual(top["kind"], kind)
+            self.assertNotIn("buffer ", top["sentence"])
+
 
 class Others(unittest.TestCase):
     def test_fine_and_idle_and_empty(self):
