@@ -64,9 +64,24 @@ def edges_without_anybody():
         assert live.returncode == 0 and "SYS/A/OUT -> SYS/B/IN\n" in live.stdout, live
 
 
+def subscriber_with_two_inputs():
+    """It is one node, at which both edges arrive."""
+    with Graph() as g:
+        pair = g.node("sink", "IN", "--work-ms", 1, "--handle", "pair")
+        sources = [g.node("source", "IN", "--rate", 50) for _ in range(2)]
+        with Agent(pair.pid, *(source.pid for source in sources)):
+            time.sleep(1.0)
+            drawn = json.loads(graph(g.address, "--live", "--format", "json"))
+        nodes = sorted(n["name"].split(" ")[0] for n in drawn["nodes"])
+        assert nodes == ["IN", "IN", "pair"], drawn
+        assert [e["to"] for e in drawn["edges"]] == ["pair", "pair"], drawn
+    print("subscriber_with_two_inputs: ok", flush=True)
+
+
 def main():
     require("bpf")
     edges_without_anybody()
+    subscriber_with_two_inputs()
     with Graph() as g:
         sink = g.node("sink", ODD, "--work-ms", 20, "--handle", "sink")
         relay = g.node("relay", "ONE/OUT", ODD, "--handle", "flt")
