@@ -10,7 +10,7 @@ packages=(
     libbpf-dev libelf-dev zlib1g-dev libjson-c-dev libevent-dev uthash-dev uuid-dev
     libcap-ng-dev libseccomp-dev
     # to test
-    g++ libcmocka-dev bpftrace valgrind universal-ctags clang-format groff-base
+    g++ libcmocka-dev bpftrace valgrind universal-ctags clang-format groff-base zsh fish
     python3 python3-venv python3-dev python3.11-dbg git procps iproute2
 )
 # Without these some tests are skipped, saying so: an old kernel in a virtual machine, builds for

@@ -42,6 +42,9 @@ env -i "$prefix/bin/ezprof" shutdown --address "$(head -n 1 "$folder/address")" 
 wait $server || fail "ezprof serve: exit status $?"
 trap 'rm -rf "$folder"' EXIT
 
+for file in bash-completion/completions/ezprof zsh/site-functions/_ezprof fish/vendor_completions.d/ezprof.fish; do
+    [ -s "$prefix/share/$file" ] || fail "no completion $file"
+done
 for page in man1/ezprof.1 man1/ezprof-graphserver.1 man5/ezprof-json.5 man7/ezprof-probes.7 man8/ezprof-bpf.8; do
     [ -s "$prefix/share/man/$page" ] || fail "no manual page $page"
 done
