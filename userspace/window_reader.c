@@ -32,6 +32,7 @@ struct ezprof_buckets {
 	size_t group_count;
 	struct ez_group_key *group_keys;
 	struct ez_group *groups;
+	struct ez_bucket_totals *copies; /* per slot: the totals, see copy_group() */
 	bool loaded[EZ_RING_BUCKETS];
 	struct ez_bucket_sums *sums[EZ_RING_BUCKETS];
 	struct ez_bucket_sums *batch; /* BATCH x cpu_count, as the kernel gives them */
@@ -91,8 +92,9 @@ int ezprof_buckets_open(const struct ezprof_bpf *bpf, struct ezprof_buckets **re
 	groups = b->slot_count / EZ_GROUP_SLOTS;
 	b->group_keys = calloc(groups, sizeof(*b->group_keys));
 	b->groups = calloc(groups, sizeof(*b->groups));
+	b->copies = calloc(b->slot_count, sizeof(*b->copies));
 	b->batch = calloc((size_t)BATCH * b->cpu_count, sizeof(*b->batch));
-	if (b->group_keys && b->groups && b->batch)
+	if (b->group_keys && b->groups && b->copies && b->batch)
 		err = map_all(b);
 	if (err) {
 		ezprof_buckets_close(b);
@@ -114,6 +116,7 @@ void ezprof_buckets_close(struct ezprof_buckets *b)
 		free(b->sums[i]);
 	free(b->group_keys);
 	free(b->groups);
+	free(b->copies);
 	free(b->batch);
 	free(b);
 }
@@ -151,6 +154,36 @@ int ezprof_buckets_refuse(struct ezprof_buckets *b, pid_t tgid, uint32_t file)
 	return err == -ENOENT ? 0 : err;
 }
 
+/* Written eight times a second: a second look finds it at rest. */
+static bool copy_totals(const struct ez_bucket_totals *from, struct ez_bucket_totals *to)
+{
+	for (int i = 0; i < TOTALS_TRIES; i++) {
+		uint64_t seq = __atomic_load_n(&from->seq, __ATOMIC_ACQUIRE);
+
+		*to = *(const volatile struct ez_bucket_totals *)from;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!(seq & 1) && seq == __atomic_load_n(&from->seq, __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The totals of all endpoints before any of their buckets: what the totals count as handed over is
+ * in the maps then. In between it would be neither there, in sums read for another endpoint before,
+ * nor taken from the page.
+ */
+static int copy_group(struct ezprof_buckets *b, const struct ez_group *group)
+{
+	for (uint32_t i = 0; i < EZ_GROUP_SLOTS; i++) {
+		uint32_t slot = group->first_slot + i;
+
+		if (!copy_totals(&b->totals[slot], &b->copies[slot]))
+			return -EAGAIN;
+	}
+	return 0;
+}
+
 int ezprof_buckets_begin(struct ezprof_buckets *b)
 {
 	size_t most = b->slot_count / EZ_GROUP_SLOTS;
@@ -177,7 +210,11 @@ int ezprof_buckets_begin(struct ezprof_buckets *b)
 		if (group.first_slot + EZ_GROUP_SLOTS > b->slots_used)
 			b->slots_used = group.first_slot + EZ_GROUP_SLOTS;
 	}
-	return err == -ENOENT ? 0 : err;
+	if (err == -ENOENT)
+		err = 0;
+	for (size_t i = 0; i < b->group_count && !err; i++)
+		err = copy_group(b, &b->groups[i]);
+	return err;
 }
 
 static const struct ez_group *find_group(const struct ezprof_buckets *b, pid_t tgid, uint32_t file,
@@ -272,20 +309,6 @@ static int add_bucket(struct ezprof_buckets *b, uint64_t id, struct ezprof_bucke
 	return 0;
 }
 
-/* Written eight times a second: a second look finds it at rest. */
-static bool copy_totals(const struct ez_bucket_totals *from, struct ez_bucket_totals *to)
-{
-	for (int i = 0; i < TOTALS_TRIES; i++) {
-		uint64_t seq = __atomic_load_n(&from->seq, __ATOMIC_ACQUIRE);
-
-		*to = *(const volatile struct ez_bucket_totals *)from;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(seq & 1) && seq == __atomic_load_n(&from->seq, __ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
-}
-
 int ezprof_buckets_read(struct ezprof_buckets *b, pid_t tgid, uint32_t file, uint32_t index,
 			uint32_t generation, uint64_t first_id, uint64_t last_id,
 			struct ezprof_bucket_list *ret_list)
@@ -300,8 +323,7 @@ int ezprof_buckets_read(struct ezprof_buckets *b, pid_t tgid, uint32_t file, uin
 		return b->group_count < b->slot_count / EZ_GROUP_SLOTS ? -ENOENT : -ENOSPC;
 	ret_list->epoch = group->epoch & EZ_TAG_EPOCH_MASK;
 	ret_list->slot = group->first_slot + (index & (EZ_GROUP_SLOTS - 1));
-	if (!copy_totals(&b->totals[ret_list->slot], &ret_list->totals))
-		return -EAGAIN;
+	ret_list->totals = b->copies[ret_list->slot];
 	ret_list->have_totals = ret_list->totals.owner == EZ_OWNER_READY(group->epoch, generation);
 	if (!ret_list->have_totals)
 		return -ENOENT;

@@ -186,6 +186,52 @@ static void test_eight_threads_with_snapshots(void **state)
 	stop(&bench, &player);
 }
 
+static struct ezprof_bucket_list read_list(struct window_bench *bench, uint32_t index)
+{
+	struct ezprof_bucket_list list;
+	uint64_t now = EZ_BUCKET_ID(now_ns());
+
+	assert_int_equal(ezprof_buckets_read(bench->buckets, bench->player->pid, 1, index, 1,
+					     bench->from_id, now, &list),
+			 0);
+	return list;
+}
+
+/*
+ * A bucket that is handed over while another endpoint's are read: who counts it as handed over, and
+ * so not out of the page, has it in the list.
+ */
+static void test_handed_over_meanwhile(void **state)
+{
+	struct window_bench bench;
+	struct ezprof_bucket_list list;
+	struct player player;
+	uint64_t messages = 0, id;
+
+	(void)state;
+	start(&bench, &player);
+	for (unsigned int i = 0; i < 3; i++) {
+		player_do(&player, NULL, "publish 0 10 1");
+		player_do(&player, NULL, "roundtrip 1 10 1");
+		id = EZ_BUCKET_ID(now_ns());
+		while (i < 2 && EZ_BUCKET_ID(now_ns()) == id)
+			sleep_ms(1);
+	}
+	id = EZ_BUCKET_ID(now_ns());
+	while (EZ_BUCKET_ID(now_ns()) == id)
+		sleep_ms(1);
+	player_do(&player, NULL, "publish 0 1 1");
+	assert_int_equal(ezprof_buckets_begin(bench.buckets), 0);
+	list = read_list(&bench, 0);
+	assert_int_equal(list.totals.messages, 30);
+	player_do(&player, NULL, "roundtrip 1 1 1");
+	list = read_list(&bench, 1);
+	for (size_t i = 0; i < list.count; i++)
+		messages += list.buckets[i].sums.messages;
+	assert_int_equal(messages, list.totals.messages);
+	stop(&bench, &player);
+}
+
 /* Half of it, none, and none again after a whole turn of the ring would have come. */
 static void test_silence(void **state)
 {
@@ -264,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_attach_twice),
 		cmocka_unit_test(test_detached_under_way),
 		cmocka_unit_test(test_eight_threads_with_snapshots),
+		cmocka_unit_test(test_handed_over_meanwhile),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_blocked),
 		cmocka_unit_test(test_exit_flushes),
