@@ -66,8 +66,11 @@ EZ_INLINE int place_of(struct ez_sched_thread *t, unsigned int k, __u32 tgid,
 	group = bpf_map_lookup_elem(&groups, &key);
 	if (!group && !ez_group_add(&key))
 		group = bpf_map_lookup_elem(&groups, &key);
-	if (!group)
+	/* Asked for again next time: another endpoint's slots may be free by then. */
+	if (!group) {
+		t->endpoint[k] = 0;
 		return -1;
+	}
 	t->slot[k] = group->first_slot + (index & (EZ_GROUP_SLOTS - 1));
 	t->epoch[k] = group->epoch;
 	return 0;

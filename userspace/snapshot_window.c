@@ -170,7 +170,8 @@ static void fold_sched(struct ezprof_scheds *scheds, const struct pending *p,
 		.open = open,
 	};
 
-	if (!p->object->sched_from_id || !w->covered_ns)
+	/* Without a place no time off the CPU was counted: that would read as time on it. */
+	if (!p->object->sched_from_id || !w->covered_ns || in->no_place)
 		return;
 	if (s.begin_ns < s.from_ns)
 		s.begin_ns = s.from_ns < s.end_ns ? s.from_ns : s.end_ns;

@@ -132,6 +132,28 @@ def blocked_by_a_slow_one():
                 assert sched["blocked_ms"] > 0.3 * sched["time_ms"], blocked
 
 
+def without_room():
+    """One place for two processes: of whom it isn't, nothing is said, rather than that it computes."""
+    with Graph() as graph:
+        sinks = [graph.node("sink", "T", "--work-ms", WORK_MS, "--handle", name)
+                 for name in ("one", "other")]
+        graph.node("source", "T", "--rate", 50, "--wait-channels", 2)
+        with Agent(*(sink.pid for sink in sinks), "--sched", "--max-endpoints", 16) as agent:
+            def look():
+                document = agent.ask(2.0)
+                found = sorted(subscribers(document).values(),
+                               key=lambda s: s["measured"]["messages"])
+                losses = document["agents"][0]["cost"]["sched"]["losses"]
+                # Asked for again at each switch: a place may be free by then.
+                enough = found[1]["processing"]["samples"] >= 3 and losses["no_room"] >= 20
+                return found if enough else None
+            without, measured = wait_until(look, 60, "both are at work, one of them unseen")
+            assert without["measured"]["messages"] == 0 and without["lost"] > 0, without
+            assert without["processing"]["sched"] is None, without
+            sched = measured["processing"]["sched"]
+            assert sched["blocked_ms"] > 0.5 * sched["time_ms"], sched
+
+
 def in_progress():
     """A callback of several seconds shows from the first one on, unless it began before."""
     with Graph() as graph:
@@ -270,7 +292,7 @@ def main():
     require("bpf")
     if os.getuid():
         skip("needs root", "EZPROF_REQUIRE_BPF")
-    stories = (not_without_being_asked, burns_sleeps_competes, blocked_by_a_slow_one, in_progress,
+    stories = (not_without_being_asked, burns_sleeps_competes, blocked_by_a_slow_one, in_progress, without_room,
                others_are_not_looked_at, threads_come_and_go, without_type_information,
                objects_one_after_the_other)
     # Emulated, time is spent on other things than what was asked for: there it is the attaching.
