@@ -227,6 +227,43 @@ static int fold_one(struct ezprof_buckets *buckets, struct ezprof_scheds *scheds
 	return 0;
 }
 
+/* It was closed since: its running numbers are all that tells. */
+static void raise_totals(struct ezprof_row *row)
+{
+	struct ezprof_totals *t = &row->endpoint.totals;
+	const struct ezprof_window *w = &row->window;
+
+	if (row->endpoint.kind == EZ_KIND_PUBLISHER)
+		t->messages = w->last_total;
+	else
+		t->frees = w->last_total + t->disconnect_frees;
+	if (t->bytes < w->measured_bytes)
+		t->bytes = w->measured_bytes;
+}
+
+/*
+ * A busy endpoint went on between the reading of its counters and that of its page: then they are
+ * read again, so that no window has more than there was in all. The loss is that of the first
+ * reading.
+ */
+static void catch_up(const struct pending *p, struct ezprof_row *row)
+{
+	struct ezprof_endpoint *e = &row->endpoint;
+	struct ezprof_totals totals;
+	uint64_t oldest_ns;
+	int err;
+
+	if (e->kind == EZ_KIND_TASK || row->window.last_total <= ezprof_row_messages(row))
+		return;
+	err = ezprof_registry_reread(p->object->reader, e, &totals, &oldest_ns);
+	if (err == -ESTALE)
+		raise_totals(row);
+	if (err)
+		return;
+	e->totals = totals;
+	e->oldest_lease_ns = oldest_ns;
+}
+
 int ezprof_window_rows_fold(struct ezprof_window_rows *rows, struct ezprof_row *profile_rows)
 {
 	struct ezprof_buckets *buckets = rows->measurement->buckets;
@@ -235,9 +272,13 @@ int ezprof_window_rows_fold(struct ezprof_window_rows *rows, struct ezprof_row *
 
 	if (scheds)
 		ezprof_scheds_begin(scheds);
-	for (size_t i = 0; i < rows->count && !err; i++)
-		err = fold_one(buckets, scheds, &rows->pending[i],
-			       &profile_rows[rows->pending[i].place]);
+	for (size_t i = 0; i < rows->count && !err; i++) {
+		struct ezprof_row *row = &profile_rows[rows->pending[i].place];
+
+		err = fold_one(buckets, scheds, &rows->pending[i], row);
+		if (!err)
+			catch_up(&rows->pending[i], row);
+	}
 	return err;
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """On every transport, however the source is scheduled: kernel, registry and program count the same."""
 
-from agent import Agent, profile, publisher, subscribers
+from agent import Agent, Player, profile, publisher, subscribers
 from graph import Graph
 from require import require
 
@@ -60,11 +60,34 @@ def check(document, transport, sent, received):
     assert modes == {transport}, modes
 
 
+def never_more_than_all(endpoints=400, rounds=20):
+    """Counters are read before pages, so that what goes by in between could be in those alone."""
+    with Player() as player:
+        for _ in range(endpoints):
+            player.do("open", 1, 32)
+        with Agent(player.pid, "--max-endpoints", endpoints) as agent:
+            player.do("pace", 10000)
+            player.start("publish", endpoints - 1, 20000, 1)
+            busy = 0
+            for _ in range(rounds):
+                found = max(agent.ask(16)["publishers"], key=lambda p: p["messages"]["total"])
+                messages, measured = found["messages"], found["measured"]
+                assert messages["window"] <= messages["total"], found
+                assert measured["messages"] <= messages["total"], found
+                assert measured["bytes"] <= found["bytes"]["total"], found
+                assert found["lost"] == 0, found
+                busy += 0 < measured["messages"] < 20000
+            assert busy, "never seen at work"
+            player.answer()
+    print(f"{busy} documents of it at work, none with more in the window than in all", flush=True)
+
+
 def main():
     require("bpf")
     for transport in ("local", "shm", "tcp"):
         for schedule in SCHEDULES:
             run(transport, schedule)
+    never_more_than_all()
 
 
 main()
