@@ -85,6 +85,30 @@ static int read_object(struct ezprof_model *model, enum ezprof_scope scope,
 	return 0;
 }
 
+/*
+ * A process that nobody measures tells its totals, and 0 for what it doesn't know: that nothing
+ * happened in the window is not what it means.
+ */
+static void forget_window(struct ezprof_object *object)
+{
+	static const enum ezprof_metric_id of_pub[] = {EZPROF_PUB_RATE_HZ, EZPROF_PUB_BYTES_PER_S,
+						       EZPROF_PUB_MESSAGES_WINDOW,
+						       EZPROF_PUB_BYTES_WINDOW};
+	static const enum ezprof_metric_id of_sub[] = {
+		EZPROF_SUB_RATE_HZ, EZPROF_SUB_MESSAGES_WINDOW, EZPROF_SUB_BYTES_WINDOW};
+	bool is_pub = object->scope == EZPROF_PUB;
+	const enum ezprof_metric_id *list = is_pub ? of_pub : of_sub;
+	size_t n = is_pub ? sizeof(of_pub) / sizeof(of_pub[0]) : sizeof(of_sub) / sizeof(of_sub[0]);
+	size_t i;
+
+	if ((!is_pub && object->scope != EZPROF_SUB) ||
+	    strcmp(ezprof_label(object, EZPROF_LABEL_SOURCE), "process") != 0)
+		return;
+	for (i = 0; i < n; i++)
+		object->values[list[i] - ezprof_metric_first(object->scope)] =
+			(struct ezprof_number){0};
+}
+
 /* A subscriber or link knows what its channel or publisher knows. */
 static int inherit(struct ezprof_object *object, const struct ezprof_object *parent)
 {
@@ -124,6 +148,8 @@ static int read_list(struct ezprof_model *model, enum ezprof_scope scope, struct
 		err = read_object(model, scope, json_object_array_get_idx(list, i), parent);
 		if (!err && parent != EZPROF_NO_OBJECT)
 			err = inherit(&grown[model->n - 1], &grown[parent]);
+		if (!err)
+			forget_window(&grown[model->n - 1]);
 	}
 	return err;
 }

@@ -126,16 +126,23 @@ static void say_idle(struct ezprof_why_context *c)
 		ezprof_finding_add(c->findings, EZPROF_FINDING_IDLE, 0, 100.0);
 	struct ez_buffer text;
 	double sent = 0.0;
+	size_t known = 0;
 
 	if (!finding)
 		return;
 	EZPROF_EACH (model, EZPROF_PUB, i) {
+		known += ezprof_known(ezprof_value(&model->objects[i], EZPROF_PUB_RATE_HZ));
 		sent += ezprof_figure(&model->objects[i], EZPROF_PUB_MESSAGES_TOTAL, 0.0);
 		ezprof_finding_rests_on(finding, i, EZPROF_PUB_RATE_HZ);
 	}
 	ez_buffer_init(&text, SIZE_MAX / 2);
 	if (!n) {
 		ez_buffer_append_text(&text, "There is no publisher, so nothing to explain.");
+	} else if (!known) {
+		ezprof_put(&text,
+			   "Nobody measures, so whether anything moves is not known; the %zu "
+			   "publisher%s sent %.0f until now.",
+			   n, n == 1 ? "" : "s", sent);
 	} else {
 		ezprof_put(&text, "Idle: no message was published in the last ");
 		ezprof_say_ms(&text, 1000.0 * ezprof_figure(&model->objects[0],

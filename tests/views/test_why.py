@@ -264,6 +264,20 @@ class Others(unittest.TestCase):
         self.assertEqual(kinds(why(made)), ["idle"])
         self.assertIn("no publisher", why(Made(), status=4)[0]["sentence"])
 
+    def test_nobody_measures(self):
+        """The zeros of a process that isn't measured say nothing about what moves."""
+        made = Made()
+        a = made.publisher("A", 1, 0.0, source="process")
+        made.subscriber(a, "s", 2, 0.0)
+        made.document["channels"][0]["source"] = "process"
+        for endpoint in (a, made.document["channels"][0]["subscribers"][0]):
+            endpoint["window"] = {"requested_s": 2.0, "covered_s": None}
+            endpoint["source"] = "process"
+        a["messages"] = {"total": 97, "window": 0}
+        found = why(made)
+        self.assertIn("sent 97 until now", found[0]["sentence"])
+        self.assertNotIn("Idle", found[0]["sentence"])
+
     def test_drops_since(self):
         made = Made()
         s = made.subscriber(made.publisher("A", 1, 300.0), "drips", 2, 10.0)
