@@ -212,7 +212,10 @@ static char *figures_of_arrow(const struct ezprof_object *s)
 	size_t len;
 
 	ez_buffer_init(&out, SIZE_MAX / 2);
-	ezprof_say_rate(&out, ezprof_figure(s, EZPROF_SUB_RATE_HZ, 0.0));
+	if (ezprof_known(ezprof_value(s, EZPROF_SUB_RATE_HZ)))
+		ezprof_say_rate(&out, ezprof_figure(s, EZPROF_SUB_RATE_HZ, 0.0));
+	else
+		ez_buffer_append_text(&out, "messages");
 	if (*transport) {
 		ez_buffer_append_text(&out, " by ");
 		ezprof_say_name(&out, transport);

@@ -249,17 +249,31 @@ static double sum(const struct ezprof_model *model, enum ezprof_metric_id metric
 	return total;
 }
 
+/* The rates of all publishers together, unless nobody measures any. */
+static void put_total_rate(struct ez_buffer *out, const struct ezprof_model *model)
+{
+	bool known = model->first[EZPROF_PUB] == model->first[EZPROF_PUB + 1];
+
+	for (size_t i = model->first[EZPROF_PUB]; i < model->first[EZPROF_PUB + 1]; i++)
+		known |= ezprof_known(ezprof_value(&model->objects[i], EZPROF_PUB_RATE_HZ));
+	if (known)
+		ezprof_say_rate(out, sum(model, EZPROF_PUB_RATE_HZ));
+	else
+		ez_buffer_append_text(out, "rate not known");
+}
+
 static void put_totals(struct ez_buffer *out, const struct ezprof_model *model)
 {
 	const struct ezprof_object *graph = &model->objects[0];
 	struct ezprof_number lost = ezprof_value(graph, EZPROF_GRAPH_LOST_TOTAL);
+	size_t pubs = model->first[EZPROF_PUB + 1] - model->first[EZPROF_PUB];
+	size_t subs = model->first[EZPROF_SUB + 1] - model->first[EZPROF_SUB];
 	char cell[CELL_BYTES];
 
 	put_cell(cell, lost);
-	ezprof_put(out, "%zu publishers, %zu subscribers: ",
-		   model->first[EZPROF_PUB + 1] - model->first[EZPROF_PUB],
-		   model->first[EZPROF_SUB + 1] - model->first[EZPROF_SUB]);
-	ezprof_say_rate(out, sum(model, EZPROF_PUB_RATE_HZ));
+	ezprof_put(out, "%zu publisher%s, %zu subscriber%s: ", pubs, pubs == 1 ? "" : "s", subs,
+		   subs == 1 ? "" : "s");
+	put_total_rate(out, model);
 	if (sum(model, EZPROF_PUB_BYTES_PER_S) > 0) {
 		ez_buffer_append_text(out, ", ");
 		ezprof_say_bytes(out, sum(model, EZPROF_PUB_BYTES_PER_S));
