@@ -29,8 +29,8 @@ double ezprof_option_window_s(const char *program, const char *option, const cha
 		return seconds;
 	if (ez_parse_double(text, &seconds) == 0 && seconds > EZ_WINDOW_MAX_S)
 		refuse(program, option, text,
-		       "at most %g s; longer times are the work of `ezprof record` and "
-		       "`ezprof export`",
+		       "at most %g s; for longer times there are `ezprof profile --interval` and "
+		       "`ezprof record`",
 		       EZ_WINDOW_MAX_S);
 	refuse(program, option, text, "a number of seconds from %g to %g is wanted",
 	       EZ_WINDOW_MIN_S, EZ_WINDOW_MAX_S);

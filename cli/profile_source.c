@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* To find out who is there, and to get the document: the server's own deadline is 1 s. */
 #define LOOK_MS 2500
@@ -87,6 +88,7 @@ static int complain(const struct source *source, int err)
 static int ask_ezmsg(const struct source *source, double window_s, bool is_ours, char **ret_text)
 {
 	struct ezprof_ezmsg_told told;
+	size_t i, silent = 0;
 	char *text;
 	int err = ezprof_ezmsg_source(&source->choice.address, window_s, &text, &told);
 
@@ -99,6 +101,13 @@ static int ask_ezmsg(const struct source *source, double window_s, bool is_ours,
 	if (told.by_other)
 		fprintf(stderr, "%s: another observer traces this graph: its stream is used\n",
 			source->program);
+	for (i = 0; i < source->choice.agent_count; i++)
+		silent += source->choice.agents[i].graph_count == 0;
+	if (silent && geteuid())
+		fprintf(stderr,
+			"%s: %zu agent%s of this machine tell%s this user of no graph: only root "
+			"and the user who called sudo see processes of others\n",
+			source->program, silent, silent == 1 ? "" : "s", silent == 1 ? "s" : "");
 	fprintf(stderr, "%s: %s\n", source->program, told.hint);
 	*ret_text = text;
 	return 0;
