@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Builds the extension on usdt/, puts the start-up hook beside the package, brings the programs.
 
-usdt/ is the repository's own; in a source distribution it lies inside this folder. The programs
-come from a build of the repository: EZPROF_BIN_DIR names a folder that has them, else they are
-built here where CMake and the rest of scripts/deps.sh are there (with the libraries that they need
-inside, libc's aside, so that a wheel runs elsewhere), else the package is without them.
+What lies outside of this folder in the repository lies inside it, in repository/, in a source
+distribution. The programs come from a build of it: EZPROF_BIN_DIR names a folder that has them, else
+they are built here where CMake and the rest of scripts/deps.sh are there (with the libraries that
+they need inside, libc's aside, so that a wheel runs elsewhere), else the package is without them.
 """
 
 import os
@@ -19,7 +19,11 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
-REPOSITORY = HERE.parent
+INSIDE = HERE / "repository"
+REPOSITORY = INSIDE if INSIDE.is_dir() else HERE.parent
+# What the extension and the programs are made from.
+SOURCES = ("base", "bpf", "cli", "cmake", "graphserver", "protocol", "runtime", "usdt", "userspace",
+           "views", "vmlinux", "LICENSES", "CMakeLists.txt", "LICENSE")
 EXTENSION = "src/ezmsg_usdt/_ext"
 HOOK = (
     "import os; os.environ.get('EZPROF_USDT') == '1' and __import__('ezmsg_usdt._start')\n"
@@ -28,22 +32,15 @@ PROGRAMS = ("ezprof", "ezprof-bpf", "ezprof-graphserver")
 SUPPORTED = sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
 
 
-def usdt_folder():
-    inside = HERE / "usdt"
-    return inside if (inside / "CMakeLists.txt").exists() else REPOSITORY / "usdt"
-
-
 def staged_usdt():
     """usdt/ inside this folder: setuptools puts objects of sources above it who knows where."""
-    if usdt_folder() == HERE / "usdt":
-        return Path("usdt")
     staged = HERE / "build" / "usdt"
-    shutil.copytree(usdt_folder(), staged, dirs_exist_ok=True)
+    shutil.copytree(REPOSITORY / "usdt", staged, dirs_exist_ok=True)
     return staged.relative_to(HERE)
 
 
 def usdt_sources(folder):
-    listed = (usdt_folder() / "CMakeLists.txt").read_text()
+    listed = (REPOSITORY / "usdt" / "CMakeLists.txt").read_text()
     names = listed.split("add_library(ez_usdt STATIC", 1)[1].split(")", 1)[0].split()
     return [str(folder / name) for name in names]
 
@@ -73,15 +70,19 @@ class BuildPy(build_py):
 
 
 class Sdist(sdist):
-    """Everything the extension is built from, which lies outside of this folder."""
+    """Also what lies outside of this folder."""
 
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)
-        if usdt_folder() != HERE / "usdt":
-            shutil.copytree(usdt_folder(), Path(base_dir, "usdt"), dirs_exist_ok=True)
-        license_file = REPOSITORY / "LICENSE"
-        if license_file.exists():
-            shutil.copy(license_file, base_dir)
+        for name in SOURCES:
+            source, target = REPOSITORY / name, Path(base_dir, INSIDE.name, name)
+            if source.is_dir():
+                shutil.copytree(source, target, dirs_exist_ok=True)
+            elif source.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, target)
+        if (REPOSITORY / "LICENSE").exists():
+            shutil.copy(REPOSITORY / "LICENSE", base_dir)
 
 
 def built_programs():
@@ -94,8 +95,8 @@ def built_programs():
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     try:
         subprocess.run(
-            ["cmake", "-S", str(REPOSITORY), "-B", str(build), *generator, "-DCMAKE_BUILD_TYPE=Release",
-             "-DBUILD_TESTING=OFF", "-DEZPROF_STATIC_LIBRARIES=ON"], check=True)
+            ["cmake", "-S", str(REPOSITORY), "-B", str(build), *generator, "-DBUILD_TESTING=OFF",
+             "-DCMAKE_BUILD_TYPE=Release", "-DEZPROF_STATIC_LIBRARIES=ON"], check=True)
         subprocess.run(["cmake", "--build", str(build), "-j2", "--target", *PROGRAMS], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"ezmsg-usdt: without ezprof and ezprof-bpf: {error}", file=sys.stderr)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 import bare
@@ -73,14 +74,17 @@ def test_wheel():
 
 
 def test_sdist():
-    """It has what the extension is built from, and builds where the repository is not."""
+    """It has what everything is built from, and builds where the repository is not."""
     python = environment.ensure("3.9.0", "build", name="-wheel")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([python, "-m", "build", "--sdist", "-o", folder,
                         str(environment.SOURCE / "python")], check=True, capture_output=True)
         (sdist,) = Path(folder).glob("*.tar.gz")
         pip(python, "wheel", "--no-deps", "-w", folder, str(sdist))
-        assert list(Path(folder).glob("ezmsg_usdt-*linux*.whl"))
+        (wheel,) = Path(folder).glob("ezmsg_usdt-*linux*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            files = {Path(name).name for name in archive.namelist()}
+        assert files >= set(bare.PROGRAMS), files
 
 
 def test_own_graph_server():
