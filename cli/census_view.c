@@ -141,6 +141,9 @@ static void put_process(struct ez_buffer *out, const struct ezprof_census *censu
 		put_row(out, p, role_of(p), p->connected);
 		ezprof_put(out, "no probes, %u connection%s\n", p->connections,
 			   p->connections == 1 ? "" : "s");
+	} else if (p->shares_memory) {
+		put_row(out, p, "perhaps", NULL);
+		ezprof_put(out, "no probes, shares memory as Python's ezmsg does\n");
 	}
 }
 
@@ -228,6 +231,10 @@ static void json_process(struct ez_json *j, const struct ezprof_census *census,
 	} else if (p->connected) {
 		json_row(j, p, role_of(p), p->connected);
 		ez_json_kv_u64(j, "connections", p->connections);
+		ez_json_object_end(j);
+	} else if (p->shares_memory) {
+		json_row(j, p, "perhaps", NULL);
+		ez_json_kv_bool(j, "shares_memory", true);
 		ez_json_object_end(j);
 	}
 }

@@ -218,11 +218,24 @@ static void note_use(struct ezprof_census *c, pid_t pid, struct ezprof_census_gr
 	}
 }
 
+/* A graph with a server of its own, which left no mark. */
+static void note_segments(struct ezprof_census *c, pid_t pid, bool shares)
+{
+	struct ezprof_census_process *p;
+
+	if (!shares || find_process(c, pid))
+		return;
+	p = add_process(c, pid);
+	if (p)
+		p->shares_memory = true;
+}
+
 static int look_at_sockets(struct ezprof_census *c, const struct ezprof_process_table *table)
 {
 	struct ezprof_socket_use uses[EZPROF_CENSUS_GRAPHS_MAX];
 	uint16_t ports[EZPROF_CENSUS_GRAPHS_MAX];
 	struct ezprof_socket_table sockets;
+	bool shares;
 	size_t i, k;
 	int err;
 
@@ -237,12 +250,13 @@ static int look_at_sockets(struct ezprof_census *c, const struct ezprof_process_
 	for (i = 0; i < table->count; i++) {
 		pid_t pid = table->list[i].pid;
 
-		if (ezprof_socket_table_uses(&sockets, pid, uses))
+		if (pid == getpid() || ezprof_socket_table_uses(&sockets, pid, uses, &shares))
 			continue;
 		for (k = 0; k < c->n_graphs; k++) {
 			if (c->graphs[k].listens)
 				note_use(c, pid, &c->graphs[k], &uses[k]);
 		}
+		note_segments(c, pid, shares);
 	}
 	ezprof_socket_table_free(&sockets);
 	return 0;

@@ -3,6 +3,7 @@
  * Which processes of this machine belong to ezmsg graphs: those with probes (their registries say
  * what they have and of which graph they are), graph servers (by their marks, and by who listens
  * where a graph is said to be), and those that are connected to one though they have no probes.
+ * Processes that share memory as ezmsg's Python ones do are named too, without knowing their graph.
  * Nothing is sent to anybody. What may not be looked into is counted. One thread.
  */
 #ifndef EZPROF_CENSUS_H
@@ -35,6 +36,8 @@ struct ezprof_census_process {
 	const struct ezprof_census_graph *serves;    /* it listens there; NULL: nowhere */
 	const struct ezprof_census_graph *connected; /* without probes of that graph */
 	unsigned int connections;
+	/* Neither probes nor a known server, but segments open that may be ezmsg's. */
+	bool shares_memory;
 };
 
 struct ezprof_census {

@@ -12,6 +12,7 @@
 
 #define STATE_ESTABLISHED 1u
 #define STATE_LISTEN 10u
+#define SEGMENT "/dev/shm/psm_"
 
 bool ezprof_socket_parse(const char *line, struct ezprof_socket *ret_socket)
 {
@@ -137,8 +138,9 @@ static void note_inode(const struct ezprof_socket_table *t, uint64_t inode,
 }
 
 int ezprof_socket_table_uses(const struct ezprof_socket_table *t, pid_t pid,
-			     struct ezprof_socket_use *ret_uses)
+			     struct ezprof_socket_use *ret_uses, bool *ret_shares)
 {
+	bool shares = false;
 	struct dirent *entry;
 	char path[40], target[64];
 	uint64_t inode;
@@ -157,7 +159,9 @@ int ezprof_socket_table_uses(const struct ezprof_socket_table *t, pid_t pid,
 		target[n] = '\0';
 		if (sscanf(target, "socket:[%" SCNu64 "]", &inode) == 1)
 			note_inode(t, inode, ret_uses);
+		shares = shares || strncmp(target, SEGMENT, strlen(SEGMENT)) == 0;
 	}
 	closedir(fds);
+	*ret_shares = shares;
 	return 0;
 }

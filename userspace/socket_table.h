@@ -43,10 +43,11 @@ struct ezprof_socket_use {
 };
 
 /*
- * Fills ret_uses, one for each port. Errors: -EACCES its descriptors may not be seen; -ENOENT there
- * is no such process.
+ * Fills ret_uses, one for each port. ret_shares: it has shared memory segments open that are named
+ * as Python names them, which ezmsg's are. Errors: -EACCES its descriptors may not be seen; -ENOENT
+ * there is no such process.
  */
 int ezprof_socket_table_uses(const struct ezprof_socket_table *table, pid_t pid,
-			     struct ezprof_socket_use *ret_uses);
+			     struct ezprof_socket_use *ret_uses, bool *ret_shares);
 
 #endif

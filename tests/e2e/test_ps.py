@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from multiprocessing import shared_memory
 
 from agent import TEST_BIN, Player, command
 from graph import BIN, Graph, wait_until
@@ -89,6 +90,14 @@ def no_probes():
                     assert found[0]["role"] == "graph" and found[0]["connections"] == 2, found
                     assert found[0]["server_pid"] == graph.server.pid, found
                 client.stdin.close()
+    segment = shared_memory.SharedMemory(create=True, size=4096)
+    try:
+        [row] = rows(os.getpid())
+        assert (row["role"], row["graph"], row["shares_memory"]) == ("perhaps", None, True), row
+    finally:
+        segment.close()
+        segment.unlink()
+    assert not rows(os.getpid())
     with Player() as player:
         player.do("open", PUBLISHER, 8)
         [row] = rows(player.pid)

@@ -66,6 +66,7 @@ static void test_own(void **state)
 	struct ezprof_socket_table table;
 	struct ezprof_socket_use uses[2];
 	int server, idle, first, second;
+	bool shares = true;
 	uint16_t ports[] = {listen_somewhere(&server), listen_somewhere(&idle)};
 
 	(void)state;
@@ -75,12 +76,13 @@ static void test_own(void **state)
 	assert_int_equal(ezprof_socket_table_read(ports, 2, &table), 0);
 	assert_true(ezprof_socket_table_listens(&table, ports[0]));
 	assert_false(ezprof_socket_table_listens(&table, ports[1]));
-	assert_int_equal(ezprof_socket_table_uses(&table, getpid(), uses), 0);
+	assert_int_equal(ezprof_socket_table_uses(&table, getpid(), uses, &shares), 0);
+	assert_false(shares);
 	assert_true(uses[0].listens);
 	assert_int_equal(uses[0].connections, 2);
 	assert_false(uses[1].listens);
 	assert_int_equal(uses[1].connections, 0);
-	assert_true(ezprof_socket_table_uses(&table, 0x7ffffff0, uses) < 0);
+	assert_true(ezprof_socket_table_uses(&table, 0x7ffffff0, uses, &shares) < 0);
 	ezprof_socket_table_free(&table);
 	close(second);
 	close(first);
