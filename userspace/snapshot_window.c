@@ -227,18 +227,22 @@ static int fold_one(struct ezprof_buckets *buckets, struct ezprof_scheds *scheds
 	return 0;
 }
 
-/* It was closed since: its running numbers are all that tells. */
+/*
+ * It was closed since: its running numbers are all that tells, and of bytes only what was measured.
+ * Where that isn't all, the counters stay as they were read, of one moment.
+ */
 static void raise_totals(struct ezprof_row *row)
 {
 	struct ezprof_totals *t = &row->endpoint.totals;
 	const struct ezprof_window *w = &row->window;
 
+	if (w->measured_messages != w->last_total)
+		return;
 	if (row->endpoint.kind == EZ_KIND_PUBLISHER)
 		t->messages = w->last_total;
 	else
 		t->frees = w->last_total + t->disconnect_frees;
-	if (t->bytes < w->measured_bytes)
-		t->bytes = w->measured_bytes;
+	t->bytes = w->measured_bytes;
 }
 
 /*
