@@ -158,7 +158,7 @@ static void add_intervals(const struct pending *p, const struct ezprof_bucket_li
 /* Of the endpoint's window the part in which its process's threads were looked at. */
 static void fold_sched(struct ezprof_scheds *scheds, const struct pending *p,
 		       const struct ezprof_window_input *in, const struct ezprof_bucket_list *list,
-		       struct ezprof_window *w)
+		       const struct ezprof_loss *loss, struct ezprof_window *w)
 {
 	struct ezprof_sched_bucket buckets[EZ_RING_BUCKETS] = {0};
 	struct ezprof_sched_open open[EZPROF_SCHED_OPEN_MAX];
@@ -170,8 +170,11 @@ static void fold_sched(struct ezprof_scheds *scheds, const struct pending *p,
 		.open = open,
 	};
 
-	/* Without a place no time off the CPU was counted: that would read as time on it. */
-	if (!p->object->sched_from_id || !w->covered_ns || in->no_place)
+	/*
+	 * Without a place no time off the CPU was counted: that would read as time on it. Messages
+	 * that were lost tell of an endpoint that had none for a while.
+	 */
+	if (!p->object->sched_from_id || !w->covered_ns || in->no_place || loss->lost)
 		return;
 	if (s.begin_ns < s.from_ns)
 		s.begin_ns = s.from_ns < s.end_ns ? s.from_ns : s.end_ns;
@@ -219,7 +222,7 @@ static int fold_one(struct ezprof_buckets *buckets, struct ezprof_scheds *scheds
 		ezprof_window_fold(&in, &row->window);
 		ezprof_window_loss(&in, &row->loss);
 		if (scheds)
-			fold_sched(scheds, p, &in, &list, &row->window);
+			fold_sched(scheds, p, &in, &list, &row->loss, &row->window);
 		if (ezprof_buckets_valid(buckets, &list))
 			break;
 	}
