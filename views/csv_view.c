@@ -8,6 +8,8 @@
 
 const char *ezprof_from_topic(const struct ezprof_model *model, const struct ezprof_object *object)
 {
+	if (object->from_several)
+		return "";
 	if (object->from != EZPROF_NO_OBJECT)
 		return ezprof_label(&model->objects[object->from], EZPROF_LABEL_TOPIC);
 	/* A channel object names its publisher's topic, whether or not that one is there. */

@@ -212,7 +212,7 @@ static char *figures_of_arrow(const struct ezprof_object *s)
 	size_t len;
 
 	ez_buffer_init(&out, SIZE_MAX / 2);
-	if (ezprof_known(ezprof_value(s, EZPROF_SUB_RATE_HZ)))
+	if (ezprof_known(ezprof_value(s, EZPROF_SUB_RATE_HZ)) && !s->from_several)
 		ezprof_say_rate(&out, ezprof_figure(s, EZPROF_SUB_RATE_HZ, 0.0));
 	else
 		ez_buffer_append_text(&out, "messages");

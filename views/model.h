@@ -39,6 +39,7 @@ struct ezprof_object {
 	int64_t pid;			  /* 0 = unknown */
 	size_t parent; /* link: its publisher; subscriber: its channel; else EZPROF_NO_OBJECT */
 	size_t from;   /* link, channel, subscriber: the publisher, where it is in the document */
+	bool from_several; /* it may be one of several; figures are of all that lead here */
 	bool warming_up;
 	struct ezprof_number *values; /* of the scope's metrics, in their order */
 };

@@ -59,13 +59,13 @@ static size_t publisher_of(const struct ezprof_model *model, enum ezprof_label l
 }
 
 /*
- * Where no channel says so, the graph tells which publisher leads to a topic. todo: room for an
- * entry per edge; seen: likewise, all false.
+ * Where no channel says so, the graph tells which publisher leads to a topic, or the first of
+ * several. todo: room for an entry per edge; seen: likewise, all false.
  */
 static size_t publisher_by_graph(const struct ezprof_model *model, const char *topic,
-				 const char **todo, bool *seen)
+				 const char **todo, bool *seen, bool *ret_several)
 {
-	size_t n = 0, i, found;
+	size_t n = 0, i, found, first = EZPROF_NO_OBJECT;
 
 	do {
 		for (i = 0; i < model->n_edges; i++) {
@@ -73,15 +73,18 @@ static size_t publisher_by_graph(const struct ezprof_model *model, const char *t
 
 			if (seen[i] || strcmp(edge->to, topic) != 0)
 				continue;
-			found = publisher_of(model, EZPROF_LABEL_TOPIC, edge->from);
-			if (found != EZPROF_NO_OBJECT)
-				return found;
 			seen[i] = true;
-			todo[n++] = edge->from;
+			found = publisher_of(model, EZPROF_LABEL_TOPIC, edge->from);
+			if (found == EZPROF_NO_OBJECT)
+				todo[n++] = edge->from;
+			else if (first == EZPROF_NO_OBJECT)
+				first = found;
+			else
+				*ret_several |= found != first;
 		}
 		topic = n ? todo[--n] : NULL;
 	} while (topic);
-	return EZPROF_NO_OBJECT;
+	return first;
 }
 
 static int find_by_graph(struct ezprof_model *model)
@@ -97,8 +100,8 @@ static int find_by_graph(struct ezprof_model *model)
 		if (s->from != EZPROF_NO_OBJECT || *ezprof_label(s, EZPROF_LABEL_PUB_ID))
 			continue;
 		memset(seen, 0, model->n_edges * sizeof(*seen));
-		s->from =
-			publisher_by_graph(model, ezprof_label(s, EZPROF_LABEL_TOPIC), todo, seen);
+		s->from = publisher_by_graph(model, ezprof_label(s, EZPROF_LABEL_TOPIC), todo, seen,
+					     &s->from_several);
 	}
 	free(todo);
 	free(seen);

@@ -116,6 +116,20 @@ def openmetrics(text):
 
 
 class Golden(unittest.TestCase):
+    def test_several_inputs(self):
+        """ezmsg tells of an input as a whole: nobody's, where several publishers lead to it."""
+        def publishers_named(outputs):
+            made = Made()
+            for topic in ("A/OUT", "B/OUT"):
+                publisher = made.publisher(topic, 1, 50.0, source="ezmsg")
+            made.subscriber(publisher, "C/IN", 2, topic="C/IN", rate=100.0, source="ezmsg")
+            made.document["channels"][0].update(pub_id=None, topic=None)
+            made.document["graph"] = {"C/IN": [], **{topic: ["C/IN"] for topic in outputs}}
+            rows = csv.DictReader(io.StringIO(show(made.document, "csv")))
+            return [row["publisher"] for row in rows if row["topic"] == "C/IN"]
+        self.assertEqual(publishers_named(["A/OUT"]), ["A/OUT"])
+        self.assertEqual(publishers_named(["A/OUT", "B/OUT"]), [""])
+
     def test_golden(self):
         for kind, document in (("chain", recorded()), ("names", named(NAMES[:7]))):
             for form in FORMATS:

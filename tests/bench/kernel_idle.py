@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""What an attached agent and its helper take while nobody asks, a stream at full rate beside them."""
+import os
+import time
+
+from graph import Graph
+from require import require
+from streams import Agent, Stream, at_most
+
+SECONDS = 10
+
+
+def cpu_s(pid):
+    """In the kernel's ticks of 10 ms, like every tool that shows it."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def processes_of(agent):
+    pid = agent.program.pid
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [pid, *map(int, file.read().split())]
+
+
+def main():
+    require("bpf")
+    with Graph() as graph:
+        stream = Stream(graph.address)
+        with Agent([stream.pid]) as agent:
+            processes = processes_of(agent)
+            before = sum(map(cpu_s, processes))
+            messages, end = 0, time.monotonic() + SECONDS
+            while time.monotonic() < end:
+                stream.chunks(20, 20000)
+                messages += 20 * 20000
+            used = sum(map(cpu_s, processes)) - before
+        print(f"{messages / SECONDS:.0f} messages/s beside it")
+        at_most("kernel.agent_idle_cpu", used, f"s in {SECONDS} s", 0)
+        stream.stop()
+
+
+main()
