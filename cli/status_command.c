@@ -89,9 +89,13 @@ static void print_if_known(const char *name, double value, double unit, const ch
 
 static void print_status(const struct ezprof_agent_status *s)
 {
-	printf("agent %d: %zu process%s, %zu endpoints; probes %s by %s\n", (int)s->pid,
-	       s->process_count, s->process_count == 1 ? "" : "es", s->endpoint_count, s->probes,
-	       s->link);
+	printf("agent %d: ", (int)s->pid);
+	if (s->shown)
+		printf("%zu process%s, %zu endpoints", s->process_count,
+		       s->process_count == 1 ? "" : "es", s->endpoint_count);
+	else
+		printf("no process that it shows to this user");
+	printf("; probes %s by %s\n", s->probes, s->link);
 	print_rights("agent", s->pid, &s->agent);
 	print_rights("opener", s->opener_pid, &s->opener);
 	printf("  cost    %" PRIu64 " hits", s->hits);

@@ -109,6 +109,7 @@ static void fill(struct json_object *agent, struct ezprof_agent_status *s)
 	get_text(agent, "link", s->link, sizeof(s->link));
 	get_text(agent, "probes", s->probes, sizeof(s->probes));
 	s->process_count = attached_count(agent);
+	s->shown = s->process_count || geteuid() == 0;
 	s->endpoint_count = (size_t)json_object_get_uint64(get(agent, "endpoints"));
 	s->hits = json_object_get_uint64(get(cost, "hits"));
 	s->map_bytes = json_object_get_uint64(get(cost, "map_bytes"));
@@ -204,8 +205,8 @@ char *ezprof_agent_status_json(const struct ezprof_agent_status *list, size_t n)
 
 		ezprof_json_text(a, "link", s->link);
 		ezprof_json_text(a, "probes", s->probes);
-		ezprof_json_u64(a, "processes", s->process_count);
-		ezprof_json_u64(a, "endpoints", s->endpoint_count);
+		ezprof_json_u64_if(a, "processes", s->shown, s->process_count);
+		ezprof_json_u64_if(a, "endpoints", s->shown, s->endpoint_count);
 		ezprof_json_u64(a, "hits", s->hits);
 		ezprof_json_double_if(a, "hits_per_s", s->hits_per_s >= 0, s->hits_per_s);
 		ezprof_json_double_if(a, "ns_per_hit", s->ns_per_hit >= 0, s->ns_per_hit);

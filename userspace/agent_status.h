@@ -23,6 +23,7 @@ struct ezprof_rights {
 struct ezprof_agent_status {
 	pid_t pid, opener_pid; /* 0: not known */
 	char link[16], probes[16];
+	bool shown; /* false: what it measures is other users', and isn't shown to this one */
 	size_t process_count, endpoint_count;
 	double hits_per_s, ns_per_hit;		  /* negative: not known */
 	double agent_cpu_share, probes_cpu_share; /* of one CPU; likewise */

@@ -4,11 +4,12 @@
 import json
 import os
 import signal
+import subprocess
 import threading
 import time
 
 from agent import Agent, Player, command, publisher, wait_until
-from graph import Graph
+from graph import BIN, Graph
 from require import require, skip
 
 PUBLISHER = 1
@@ -56,6 +57,12 @@ def rights():
             text = command("ezprof-bpf", "status").stdout
             assert f"agent {agent.pid}: 1 process, 1 endpoints" in text, text
             assert "capabilities none" in text and "seccomp yes" in text, text
+            # To another user it doesn't show what it measures: that is not nothing.
+            stranger = subprocess.run(
+                ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                 os.path.join(BIN, "ezprof-bpf"), "status"], stdout=subprocess.PIPE, text=True,
+                timeout=60)
+            assert f"agent {agent.pid}: no process that it shows" in stranger.stdout, stranger
             os.kill(helper, 9)
             wait_until(lambda: agent.said("helper is gone"), 10, "noticed")
             assert status()[agent.pid]["opener"] is None
