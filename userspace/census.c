@@ -198,18 +198,20 @@ static struct ezprof_census_process *find_process(struct ezprof_census *c, pid_t
 	return NULL;
 }
 
+/* Processes come oldest first: later ones that listen there too have inherited the descriptor. */
 static void note_use(struct ezprof_census *c, pid_t pid, struct ezprof_census_graph *graph,
 		     const struct ezprof_socket_use *use)
 {
 	struct ezprof_census_process *p = find_process(c, pid);
+	bool serves = use->listens && !graph->server_pid;
 
-	if (!use->listens && (!use->connections || (p && p->target)))
+	if (!serves && (!use->connections || (p && p->target)))
 		return;
 	if (!p)
 		p = add_process(c, pid);
 	if (!p)
 		return;
-	if (use->listens) {
+	if (serves) {
 		graph->server_pid = pid;
 		p->serves = graph;
 	} else if (!p->connected) {
@@ -269,6 +271,14 @@ static int by_pid(const void *a, const void *b)
 	return (left->pid > right->pid) - (left->pid < right->pid);
 }
 
+static int by_age(const void *a, const void *b)
+{
+	const struct ezprof_candidate *left = a, *right = b;
+	int order = (left->start_time > right->start_time) - (left->start_time < right->start_time);
+
+	return order ? order : (left->pid > right->pid) - (left->pid < right->pid);
+}
+
 static int look(struct ezprof_census *c, struct ezprof_opener *opener)
 {
 	struct ezprof_process_table table = {0};
@@ -283,6 +293,8 @@ static int look(struct ezprof_census *c, struct ezprof_opener *opener)
 		err = look_for_probes(c, opener, pid);
 	}
 	note_known_graphs(c);
+	if (table.count)
+		qsort(table.list, table.count, sizeof(table.list[0]), by_age);
 	if (!err)
 		err = look_at_sockets(c, &table);
 	ezprof_process_table_free(&table);

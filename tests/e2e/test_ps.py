@@ -104,6 +104,25 @@ def no_probes():
         assert row["graph"] is None and not row["orphan"] and len(row["endpoints"]) == 1, row
 
 
+def inherited():
+    """Who was forked by a server has its listening socket too, and is none."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        child = os.fork()
+        if not child:
+            signal.pause()
+        try:
+            address = "127.0.0.1:%d" % listener.getsockname()[1]
+            text = command("ezprof", "ps", "--json", env={"EZMSG_GRAPHSERVER_ADDR": address}).stdout
+            [row] = rows(os.getpid(), text)
+            assert (row["role"], row["graph"]) == ("server", address), row
+            assert not rows(child, text), text
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
 def hostile():
     """A registry that lies in every way harms nobody and hides nobody."""
     with subprocess.Popen([os.path.join(TEST_BIN, "hostile_player"), "7"], text=True,
@@ -142,6 +161,6 @@ def bad_usage():
 
 if os.geteuid():
     skip("wants root, to see processes of others")
-for story in (graph_and_orphan, no_probes, hostile, others, bad_usage):
+for story in (graph_and_orphan, no_probes, inherited, hostile, others, bad_usage):
     story()
     print(f"{story.__name__}: ok", flush=True)
