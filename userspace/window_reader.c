@@ -15,7 +15,10 @@
 #include <unistd.h>
 
 #define BATCH 1024u
+/* 50 ms in all. */
+#define TOTALS_SPINS 50
 #define TOTALS_TRIES 100
+#define TOTALS_NAP_NS 1000000
 /* What the process's clock may be off ours. */
 #define CLOCK_SLACK_NS 1000000u
 
@@ -154,7 +157,10 @@ int ezprof_buckets_refuse(struct ezprof_buckets *b, pid_t tgid, uint32_t file)
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Written eight times a second: a second look finds it at rest. */
+/*
+ * Written eight times a second: a second look finds it at rest, unless its writer was taken off the
+ * CPU in the midst of it. Then the CPU is left to it.
+ */
 static bool copy_totals(const struct ez_bucket_totals *from, struct ez_bucket_totals *to)
 {
 	for (int i = 0; i < TOTALS_TRIES; i++) {
@@ -164,6 +170,8 @@ static bool copy_totals(const struct ez_bucket_totals *from, struct ez_bucket_to
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (!(seq & 1) && seq == __atomic_load_n(&from->seq, __ATOMIC_RELAXED))
 			return true;
+		if (i >= TOTALS_SPINS)
+			nanosleep(&(struct timespec){.tv_nsec = TOTALS_NAP_NS}, NULL);
 	}
 	return false;
 }
