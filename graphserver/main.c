@@ -22,6 +22,9 @@
 #include "server_mark.h"
 #include "standard_streams.h"
 
+/* As of all of ezprof's programs, see the README. */
+#define EXIT_NOT_PERMITTED 77
+
 static void on_signal(evutil_socket_t fd, short what, void *arg)
 {
 	struct signalfd_siginfo info;
@@ -98,11 +101,36 @@ static int run(struct ezprof_server *server)
 	return err;
 }
 
+/* What to do about it; "" where that is plain. */
+static const char *advice_on(int err)
+{
+	switch (err) {
+	case -EADDRINUSE:
+		return "; `ezprof ps` says who is there: use that one, or another port";
+	case -EADDRNOTAVAIL:
+		return "; this machine has no such address: 127.0.0.1 is for itself, 0.0.0.0 for "
+		       "all networks";
+	case -EACCES:
+		return "; ports below 1024 want CAP_NET_BIND_SERVICE: take a higher one";
+	default:
+		return "";
+	}
+}
+
+static int refuse(const struct ez_address *asked, int err)
+{
+	char address[EZ_ADDRESS_BYTES];
+
+	ez_address_format(asked, address);
+	fprintf(stderr, "%s: can't listen on %s: %s%s\n", program_invocation_short_name, address,
+		strerror(-err), advice_on(err));
+	return err == -EACCES ? EXIT_NOT_PERMITTED : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	struct ezprof_options options;
 	struct ezprof_server server;
-	char address[EZ_ADDRESS_BYTES];
 	int err;
 
 	if (ez_standard_streams_reserve())
@@ -113,12 +141,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	ez_fd_limit_raise();
 	err = ezprof_server_init(&server, &options.config);
-	if (err) {
-		ez_address_format(&options.config.address, address);
-		fprintf(stderr, "%s: can't listen on %s: %s\n", program_invocation_short_name,
-			address, strerror(-err));
-		return EXIT_FAILURE;
-	}
+	if (err)
+		return refuse(&options.config.address, err);
 	err = run(&server);
 	ezprof_server_free(&server);
 	if (err)

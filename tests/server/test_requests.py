@@ -291,6 +291,18 @@ def test_port_that_is_taken():
         assert result.stderr.count("\n") == 1 and server.address in result.stderr, result.stderr
 
 
+def test_places_to_listen():
+    """What can't be had is said with what to do."""
+    program = os.path.join(os.environ["EZPROF_BIN_DIR"], "ezprof-graphserver")
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if not os.getuid() else []
+    for prefix, address, status, said in (([], "192.0.2.1:0", 1, "no such address"),
+                                          (nobody, "127.0.0.1:1", 77, "take a higher one")):
+        result = subprocess.run([*prefix, program, "--address", address], capture_output=True, text=True,
+                                timeout=10)
+        assert result.returncode == status and said in result.stderr, result
+        assert result.stderr.count("\n") == 1 and result.stdout == "", result
+
+
 def test_usage_errors():
     program = os.path.join(os.environ["EZPROF_BIN_DIR"], "ezprof-graphserver")
     for arguments in (["--address", "nonsense"], ["--address", "127.0.0.1:-1"], ["--address", "h:65536"],
