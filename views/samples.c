@@ -214,6 +214,37 @@ const struct ezprof_object *ezprof_samples_latest(const struct ezprof_samples *s
 	return NULL;
 }
 
+static bool same_bytes(const struct ez_buffer *a, const struct ez_buffer *b)
+{
+	return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
+}
+
+/* Another subscriber of the same name: the same code at another input. */
+static bool has_twin(const struct ezprof_samples *samples, const struct ezprof_model *model,
+		     const struct ezprof_object *subscriber)
+{
+	struct ez_buffer own, others;
+	bool found = false;
+	size_t i;
+
+	ez_buffer_init(&own, SIZE_MAX / 2);
+	ez_buffer_init(&others, SIZE_MAX / 2);
+	ezprof_say_subscriber(&own, model, subscriber);
+	for (i = 0; i < samples->n_subjects && !found; i++) {
+		const struct ezprof_object *other =
+			ezprof_samples_latest(samples, &samples->subjects[i], &model);
+
+		if (!other || other == subscriber || other->scope != EZPROF_SUB)
+			continue;
+		ez_buffer_reset(&others);
+		ezprof_say_subscriber(&others, model, other);
+		found = same_bytes(&own, &others);
+	}
+	ez_buffer_free(&own);
+	ez_buffer_free(&others);
+	return found;
+}
+
 void ezprof_say_subject(struct ez_buffer *out, const struct ezprof_samples *samples,
 			const struct ezprof_subject *subject)
 {
@@ -225,6 +256,10 @@ void ezprof_say_subject(struct ez_buffer *out, const struct ezprof_samples *samp
 	switch (object->scope) {
 	case EZPROF_SUB:
 		ezprof_say_subscriber(out, model, object);
+		if (has_twin(samples, model, object)) {
+			ez_buffer_append_text(out, " of ");
+			ezprof_say_name(out, ezprof_from_topic(model, object));
+		}
 		return;
 	case EZPROF_PUB:
 		ezprof_say_publisher(out, object);

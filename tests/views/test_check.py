@@ -187,5 +187,19 @@ class Diff(Case):
         same = self.file("a", m.document)
         self.assertIn("no figure has changed", self.run_ezprof("diff", same, same, status=0).stdout)
 
+    def test_two_inputs(self):
+        """One name at two inputs: the lines say which."""
+        files = []
+        for name, factor in (("a", 1.0), ("b", 2.0)):
+            m = Made()
+            for topic, process in (("A", 1.0), ("B", 3.0)):
+                m.subscriber(m.publisher(topic, 10), "sink", 20, factor * process, topic="IN",
+                             task="S:take")
+            files.append(self.file(name, m.document))
+        lines = self.run_ezprof("diff", *files, status=0).stdout.splitlines()
+        for topic in "AB":
+            self.assertTrue(any(line.endswith(f"S:take (pid 20) of {topic}") for line in lines),
+                            lines)
+
 
 unittest.main()
