@@ -8,6 +8,8 @@ from require import require
 from streams import Agent, Stream, at_most
 
 SECONDS = 10
+# What the attach itself still does, and what is left of a tick that had begun.
+SETTLE_SECONDS = 2
 
 
 def cpu_s(pid):
@@ -29,6 +31,7 @@ def main():
         stream = Stream(graph.address)
         with Agent([stream.pid]) as agent:
             processes = processes_of(agent)
+            time.sleep(SETTLE_SECONDS)
             before = sum(map(cpu_s, processes))
             messages, end = 0, time.monotonic() + SECONDS
             while time.monotonic() < end:
