@@ -11,4 +11,6 @@ for argument in "$@"; do
 done
 scripts/build.sh release
 build=$PWD/build-release
+# ezmsg, to be compared with.
+scripts/interop-venv.sh "$build/venv-3.9.0"
 exec python3 tests/bench/run.py --list "$build/benches.txt" "$@" </dev/null
