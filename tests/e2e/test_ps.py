@@ -160,7 +160,7 @@ def bad_usage():
 
 
 if os.geteuid():
-    skip("wants root, to see processes of others")
+    skip("wants root, to see processes of others", "EZPROF_REQUIRE_BPF")
 for story in (graph_and_orphan, no_probes, inherited, hostile, others, bad_usage):
     story()
     print(f"{story.__name__}: ok", flush=True)

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from require import skip
+
 FULL = os.environ.get("EZPROF_FULL") == "1"
 REGEX = sys.argv[1] if len(sys.argv) > 1 else "." if FULL else "^test_(transports|counts|slots)$"
 WITHOUT = {"test_sandbox": "seccomp also sees memcheck's own calls"}
@@ -57,8 +59,7 @@ def run(name, command, env):
 
 def main():
     if not shutil.which("valgrind"):
-        print("valgrind is not installed")
-        return 77
+        skip("valgrind is not installed", "EZPROF_REQUIRE_BPF")
     failed = total = 0
     for name, command, env in programs():
         start = time.monotonic()

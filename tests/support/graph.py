@@ -53,6 +53,19 @@ class Program:
         return self.errors.read()
 
 
+def end_all(programs):
+    """The last one first; who doesn't end in time is killed."""
+    for program in reversed(programs):
+        if program.process.poll() is None:
+            program.process.terminate()
+    for program in reversed(programs):
+        try:
+            program.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            program.process.kill()
+            program.process.communicate()
+
+
 class Graph:
     """with Graph() as g: g.node("source", "T", "--count", 5)"""
 
@@ -105,12 +118,4 @@ class Graph:
         return self
 
     def __exit__(self, *_):
-        for program in reversed(self.programs):
-            if program.process.poll() is None:
-                program.process.terminate()
-        for program in reversed(self.programs):
-            try:
-                program.process.communicate(timeout=20)
-            except subprocess.TimeoutExpired:
-                program.process.kill()
-                program.process.communicate()
+        end_all(self.programs)

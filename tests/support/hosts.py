@@ -4,7 +4,7 @@
 import os
 import subprocess
 
-from graph import Program
+from graph import Program, end_all
 from require import skip
 
 NAMESPACES = ("--net", "--uts", "--mount")
@@ -55,15 +55,7 @@ class Host:
         return self
 
     def __exit__(self, *_):
-        for program in reversed(self.programs):
-            if program.process.poll() is None:
-                program.process.terminate()
-        for program in reversed(self.programs):
-            try:
-                program.process.communicate(timeout=20)
-            except subprocess.TimeoutExpired:
-                program.process.kill()
-                program.process.communicate()
+        end_all(self.programs)
         self.holder.communicate()
 
 
