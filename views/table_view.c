@@ -1,95 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The table: a block for publishers, subscribers and tasks, with a line on the whole before. */
+#include "columns.h"
 #include "phrase.h"
-#include "task_cost.h"
 #include "text_width.h"
 #include "view.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NAME_COLUMNS_MIN 14u
-#define CELL_BYTES 32
-#define METRICS_MAX 12
-#define NAMES_MAX 2
-
-/* One block: which names and figures its columns are. */
-struct block {
-	enum ezprof_scope scope;
-	const char *names[NAMES_MAX]; /* their headings */
-	void (*name)(struct ez_buffer *out, const struct ezprof_model *model,
-		     const struct ezprof_object *object, size_t which);
-	const enum ezprof_metric_id *metrics;
-	size_t n_metrics;
-	bool with_transport;
-};
-
-static const enum ezprof_metric_id pub_metrics[] = {
-	EZPROF_PUB_RATE_HZ,	  EZPROF_PUB_BYTES_PER_S,   EZPROF_PUB_IN_FLIGHT,
-	EZPROF_PUB_NUM_BUFFERS,	  EZPROF_PUB_BLOCKED_SHARE, EZPROF_PUB_GAP_P50_MS,
-	EZPROF_PUB_GAP_LONGEST_MS};
-static const enum ezprof_metric_id sub_metrics[] = {
-	EZPROF_SUB_RATE_HZ,	   EZPROF_SUB_IN_FLIGHT,      EZPROF_SUB_QUEUE_AVG_MS,
-	EZPROF_SUB_PROCESS_AVG_MS, EZPROF_SUB_PROCESS_P99_MS, EZPROF_SUB_DROPS_TOTAL};
-static const enum ezprof_metric_id task_metrics[] = {
-	EZPROF_TASK_CALLS_TOTAL, EZPROF_TASK_BUSY_TOTAL_MS, EZPROF_TASK_HOLD_TOTAL_MS,
-	EZPROF_TASK_HOLD_MAX_MS};
-
-static void name_publisher(struct ez_buffer *out, const struct ezprof_model *model,
-			   const struct ezprof_object *object, size_t which)
-{
-	(void)model;
-	(void)which;
-	ez_buffer_append_text(out, ezprof_label(object, EZPROF_LABEL_TOPIC));
-}
-
-static void name_subscriber(struct ez_buffer *out, const struct ezprof_model *model,
-			    const struct ezprof_object *object, size_t which)
-{
-	const char *task = ezprof_label(object, EZPROF_LABEL_TASK);
-	const char *handle = ezprof_label(object, EZPROF_LABEL_HANDLE);
-
-	if (which == 1)
-		ez_buffer_append_text(out, ezprof_from_topic(model, object));
-	else if (strchr(task, ':')) /* else it doesn't say of which unit */
-		ez_buffer_append_text(out, task);
-	else
-		ez_buffer_append_text(out,
-				      *handle ? handle : ezprof_label(object, EZPROF_LABEL_TOPIC));
-}
-
-static void name_task(struct ez_buffer *out, const struct ezprof_model *model,
-		      const struct ezprof_object *object, size_t which)
-{
-	(void)model;
-	(void)which;
-	ez_buffer_append_text(out, ezprof_label(object, EZPROF_LABEL_TASK));
-}
-
-#define METRICS(list) list, sizeof(list) / sizeof(list[0])
-static const struct block blocks[] = {
-	{EZPROF_PUB, {"publisher", NULL}, name_publisher, METRICS(pub_metrics), false},
-	{EZPROF_SUB, {"subscriber", "of"}, name_subscriber, METRICS(sub_metrics), true},
-	{EZPROF_TASK, {"task", NULL}, name_task, METRICS(task_metrics), false},
-};
-
-/* Three digits of a real number, whole ones as they are. */
-static void put_cell(char out[CELL_BYTES], struct ezprof_number number)
-{
-	double value = fabs(ezprof_as_double(number, 0.0));
-	int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : 3;
-
-	if (number.kind == EZPROF_WHOLE)
-		snprintf(out, CELL_BYTES, "%llu", (unsigned long long)number.whole);
-	else if (number.kind == EZPROF_REAL && value < 1e15)
-		snprintf(out, CELL_BYTES, "%.*f", decimals, number.real);
-	else if (number.kind == EZPROF_REAL)
-		snprintf(out, CELL_BYTES, "%.3e", number.real);
-	else
-		snprintf(out, CELL_BYTES, "-");
-}
 
 /* A heading in two lines: "process" over "_p99_ms". */
 static size_t first_line(const char *id)
@@ -109,18 +28,18 @@ static unsigned int metric_columns(const struct ezprof_model *model, enum ezprof
 	const struct ezprof_metric *m = ezprof_metric(metric);
 	size_t split = first_line(m->id);
 	unsigned int columns = wider((unsigned int)split, strlen(m->id + split));
-	char cell[CELL_BYTES];
+	char cell[EZPROF_CELL_BYTES];
 
 	for (size_t i = model->first[m->scope]; i < model->first[m->scope + 1]; i++) {
-		put_cell(cell, ezprof_value(&model->objects[i], metric));
+		ezprof_cell_text(cell, ezprof_value(&model->objects[i], metric));
 		columns = wider(columns, strlen(cell));
 	}
 	return columns;
 }
 
 static void put_name(struct ez_buffer *out, const struct ezprof_model *model,
-		     const struct block *block, const struct ezprof_object *object, size_t which,
-		     unsigned int columns)
+		     const struct ezprof_columns *block, const struct ezprof_object *object,
+		     size_t which, unsigned int columns)
 {
 	struct ez_buffer whole;
 	size_t begin = out->len;
@@ -139,8 +58,8 @@ static void put_name(struct ez_buffer *out, const struct ezprof_model *model,
 }
 
 /* The widest name, in columns. */
-static unsigned int name_columns(const struct ezprof_model *model, const struct block *block,
-				 size_t which)
+static unsigned int name_columns(const struct ezprof_model *model,
+				 const struct ezprof_columns *block, size_t which)
 {
 	unsigned int columns = (unsigned int)strlen(block->names[which]);
 	struct ez_buffer name;
@@ -163,12 +82,12 @@ static unsigned int name_columns(const struct ezprof_model *model, const struct 
 }
 
 struct layout {
-	unsigned int names[NAMES_MAX], metrics[METRICS_MAX];
+	unsigned int names[EZPROF_COLUMN_NAMES_MAX], metrics[EZPROF_COLUMN_METRICS_MAX];
 	size_t n_names;
 };
 
 /* Names get what the figures leave, in equal parts, where they want more. */
-static void lay_out(const struct ezprof_model *model, const struct block *block,
+static void lay_out(const struct ezprof_model *model, const struct ezprof_columns *block,
 		    unsigned int columns, struct layout *layout)
 {
 	unsigned int figures = 8 + (block->with_transport ? 6 : 0), left, part;
@@ -194,7 +113,7 @@ static void lay_out(const struct ezprof_model *model, const struct block *block,
 	}
 }
 
-static void put_heading(struct ez_buffer *out, const struct block *block,
+static void put_heading(struct ez_buffer *out, const struct ezprof_columns *block,
 			const struct layout *layout)
 {
 	size_t i, line;
@@ -219,10 +138,10 @@ static void put_heading(struct ez_buffer *out, const struct block *block,
 }
 
 static void put_row(struct ez_buffer *out, const struct ezprof_model *model,
-		    const struct block *block, const struct layout *layout,
+		    const struct ezprof_columns *block, const struct layout *layout,
 		    const struct ezprof_object *object)
 {
-	char cell[CELL_BYTES];
+	char cell[EZPROF_CELL_BYTES];
 	size_t i;
 
 	for (i = 0; i < layout->n_names; i++) {
@@ -233,7 +152,7 @@ static void put_row(struct ez_buffer *out, const struct ezprof_model *model,
 	if (block->with_transport)
 		ezprof_put(out, " %-5.5s", ezprof_label(object, EZPROF_LABEL_TRANSPORT));
 	for (i = 0; i < block->n_metrics; i++) {
-		put_cell(cell, ezprof_value(object, block->metrics[i]));
+		ezprof_cell_text(cell, ezprof_value(object, block->metrics[i]));
 		ezprof_put(out, " %*s", (int)layout->metrics[i], cell);
 	}
 	ez_buffer_append_text(out, "\n");
@@ -268,9 +187,9 @@ static void put_totals(struct ez_buffer *out, const struct ezprof_model *model)
 	struct ezprof_number lost = ezprof_value(graph, EZPROF_GRAPH_LOST_TOTAL);
 	size_t pubs = model->first[EZPROF_PUB + 1] - model->first[EZPROF_PUB];
 	size_t subs = model->first[EZPROF_SUB + 1] - model->first[EZPROF_SUB];
-	char cell[CELL_BYTES];
+	char cell[EZPROF_CELL_BYTES];
 
-	put_cell(cell, lost);
+	ezprof_cell_text(cell, lost);
 	ezprof_put(out, "%zu publisher%s, %zu subscriber%s: ", pubs, pubs == 1 ? "" : "s", subs,
 		   subs == 1 ? "" : "s");
 	put_total_rate(out, model);
@@ -308,20 +227,21 @@ static void put_errors(struct ez_buffer *out, const struct ezprof_model *model)
 void ezprof_view_table(struct ez_buffer *out, const struct ezprof_model *model,
 		       const struct ezprof_view_options *options)
 {
+	const struct ezprof_columns *block;
 	size_t b, i;
 
 	put_totals(out, model);
-	for (b = 0; b < sizeof(blocks) / sizeof(blocks[0]); b++) {
-		enum ezprof_scope scope = blocks[b].scope;
+	for (b = 0; (block = ezprof_columns(b)); b++) {
+		enum ezprof_scope scope = block->scope;
 		struct layout layout;
 
 		if (model->first[scope] == model->first[scope + 1])
 			continue;
 		ez_buffer_append_text(out, "\n");
-		lay_out(model, &blocks[b], options->columns, &layout);
-		put_heading(out, &blocks[b], &layout);
+		lay_out(model, block, options->columns, &layout);
+		put_heading(out, block, &layout);
 		for (i = model->first[scope]; i < model->first[scope + 1]; i++)
-			put_row(out, model, &blocks[b], &layout, &model->objects[i]);
+			put_row(out, model, block, &layout, &model->objects[i]);
 	}
 	put_errors(out, model);
 }
