@@ -7,11 +7,11 @@
 #include "output.h"
 #include "profile_source.h"
 #include "rule_list.h"
+#include "usual_options.h"
 
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define PROGRAM "ezprof check"
@@ -19,27 +19,24 @@
 #define COUNT_MAX 10000u
 
 struct options {
-	double window_s;
+	struct ezprof_usual_options usual;
 	uint64_t count;
-	bool have_address, json;
-	struct ez_address address;
 	const char *files[FILES_MAX], *baseline;
 	size_t n_files;
 	struct ezprof_rule_list rules;
 };
 
-enum { KEY_JSON = 256, KEY_FAIL_IF, KEY_BASELINE };
+enum { KEY_FAIL_IF = 256, KEY_BASELINE };
 
 static const struct argp_option option_table[] = {
 	{"fail-if", KEY_FAIL_IF, "RULE", 0,
 	 "what must not be, such as 'sub.process_p99_ms > 5'; repeatable", 0},
 	{"baseline", KEY_BASELINE, "FILE", 0,
 	 "documents of an earlier run, for rules such as 'sub.process_p99_ms > +20%'", 0},
-	{"window", 'w', "SECONDS", 0, "how far to look back: 0.15 to 16, default 2.0", 0},
+	EZPROF_OPTION_WINDOW,
 	{"count", 'c', "N", 0, "take so many documents, a window apart, and judge the median", 0},
-	{"address", 'a', "HOST:PORT", 0,
-	 "the graph server; default: EZMSG_GRAPHSERVER_ADDR, else the one that is there", 0},
-	{"json", KEY_JSON, NULL, 0, "one JSON object instead of text", 0},
+	EZPROF_OPTION_ADDRESS,
+	EZPROF_OPTION_JSON,
 	{0},
 };
 
@@ -97,18 +94,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_BASELINE:
 		o->baseline = argument;
 		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
-	case 'w':
-		o->window_s = ezprof_option_window_s(PROGRAM, "--window", argument);
-		return 0;
 	case 'c':
 		o->count = ezprof_option_count(PROGRAM, "--count", argument, COUNT_MAX);
-		return 0;
-	case 'a':
-		ezprof_option_address(PROGRAM, "--address", argument, &o->address);
-		o->have_address = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		add_file(o, argument);
@@ -117,14 +104,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		check_usage(o);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return ezprof_usual_option(key, argument, state, &o->usual);
 	}
 }
 
 static int take(const struct options *o, struct ezprof_samples *samples)
 {
-	struct timespec window = {(time_t)o->window_s,
-				  (long)((o->window_s - (double)(time_t)o->window_s) * 1e9)};
+	struct timespec window = {
+		(time_t)o->usual.window_s,
+		(long)((o->usual.window_s - (double)(time_t)o->usual.window_s) * 1e9)};
 	uint64_t i;
 
 	for (i = 0; i < o->count; i++) {
@@ -133,8 +121,8 @@ static int take(const struct options *o, struct ezprof_samples *samples)
 
 		if (i)
 			nanosleep(&window, NULL);
-		status = ezprof_profile_fetch(PROGRAM, o->have_address ? &o->address : NULL,
-					      o->window_s, &text);
+		status = ezprof_profile_fetch(PROGRAM, ezprof_usual_address(&o->usual),
+					      o->usual.window_s, &text);
 		if (!status)
 			status = ezprof_document_samples(PROGRAM, "the answer", text, samples);
 		free(text);
@@ -181,11 +169,8 @@ static int judge(const struct options *o, const struct ezprof_samples *samples,
 
 	ez_buffer_init(&out, SIZE_MAX / 2);
 	verdict = ezprof_rule_list_judge(&out, &o->rules, samples, o->baseline ? baseline : NULL,
-					 o->json);
-	if (out.err)
-		fprintf(stderr, "%s: %s\n", PROGRAM, strerror(-out.err));
-	status = out.err ? EZPROF_EXIT_FAILURE : ezprof_output_bytes(PROGRAM, out.data, out.len);
-	ez_buffer_free(&out);
+					 o->usual.json);
+	status = ezprof_output_buffer(PROGRAM, &out);
 	if (status || verdict)
 		return status ? status : verdict;
 	return is_partial(samples) ? EZPROF_EXIT_PARTIAL : EZPROF_EXIT_OK;
@@ -195,7 +180,7 @@ int ezprof_check_main(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "[FILE...]", doc,
 					 NULL,	       NULL,	     NULL};
-	static struct options o = {.window_s = EZ_WINDOW_DEFAULT_S, .count = 1};
+	static struct options o = {.usual = {.window_s = EZ_WINDOW_DEFAULT_S}, .count = 1};
 	struct ezprof_samples samples = {0}, baseline = {0};
 	int status;
 

@@ -7,11 +7,11 @@
 #include "output.h"
 #include "parse.h"
 #include "rule_list.h"
+#include "usual_options.h"
 
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PROGRAM "ezprof diff"
 #define CHANGE_SHOWN 0.05
@@ -19,19 +19,19 @@
 struct options {
 	const char *files[2];
 	size_t n_files;
-	bool json;
+	struct ezprof_usual_options usual;
 	struct ezprof_diff_options how;
 	struct ezprof_rule_list rules;
 };
 
-enum { KEY_JSON = 256, KEY_FAIL_IF, KEY_ALL, KEY_MIN };
+enum { KEY_FAIL_IF = 256, KEY_ALL, KEY_MIN };
 
 static const struct argp_option option_table[] = {
 	{"fail-if", KEY_FAIL_IF, "RULE", 0,
 	 "what must not be of the later run, such as 'sub.process_p99_ms > +20%'; repeatable", 0},
 	{"min-change", KEY_MIN, "PERCENT", 0, "leave out what has changed by less; default 5", 0},
 	{"all", KEY_ALL, NULL, 0, "all figures, not only the usual ones", 0},
-	{"json", KEY_JSON, NULL, 0, "one JSON object instead of text", 0},
+	EZPROF_OPTION_JSON,
 	{0},
 };
 
@@ -72,9 +72,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_ALL:
 		o->how.all = true;
 		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (o->n_files < 2) {
 			o->files[o->n_files++] = argument;
@@ -87,7 +84,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		fprintf(stderr, "%s: two files are wanted: BEFORE AFTER\n", PROGRAM);
 		exit(EZPROF_EXIT_USAGE);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return ezprof_usual_option(key, argument, state, &o->usual);
 	}
 }
 
@@ -95,27 +92,21 @@ static int print(const struct options *o, const struct ezprof_samples *before,
 		 const struct ezprof_samples *after)
 {
 	struct ez_buffer out, verdicts;
-	int verdict, status = EZPROF_EXIT_OK;
+	int verdict, status;
 
 	ez_buffer_init(&out, SIZE_MAX / 2);
 	ez_buffer_init(&verdicts, SIZE_MAX / 2);
-	if (o->json)
+	if (o->usual.json)
 		ezprof_diff_json(&out, before, after, &o->how);
 	else
 		ezprof_diff_text(&out, before, after, &o->how);
 	verdict = ezprof_rule_list_judge(&verdicts, &o->rules, after, before, false);
 	/* JSON alone is on stdout; the verdicts are for people then. */
-	if (!o->json && verdicts.len)
+	if (!o->usual.json && verdicts.len)
 		ez_buffer_append(&out, verdicts.data, verdicts.len);
 	else if (verdicts.len)
 		fprintf(stderr, "%.*s", (int)verdicts.len, (const char *)verdicts.data);
-	if (out.err) {
-		fprintf(stderr, "%s: %s\n", PROGRAM, strerror(-out.err));
-		status = EZPROF_EXIT_FAILURE;
-	}
-	if (!status)
-		status = ezprof_output_bytes(PROGRAM, out.data, out.len);
-	ez_buffer_free(&out);
+	status = ezprof_output_buffer(PROGRAM, &out);
 	ez_buffer_free(&verdicts);
 	return status ? status : verdict;
 }

@@ -7,6 +7,7 @@
 #include "json_writer.h"
 #include "number.h"
 #include "output.h"
+#include "usual_options.h"
 
 #include <argp.h>
 #include <stdarg.h>
@@ -17,13 +18,11 @@
 
 #define PROGRAM "ezprof doctor"
 
-enum { KEY_JSON = 256 };
-
 static const char *const words[] = {
 	[EZPROF_HEALTHY] = "ok", [EZPROF_AILING] = "warn", [EZPROF_SICK] = "FAIL"};
 
 static const struct argp_option option_table[] = {
-	{"json", KEY_JSON, NULL, 0, "one JSON object instead of text", 0},
+	EZPROF_OPTION_JSON,
 	{0},
 };
 
@@ -49,22 +48,6 @@ void ezprof_checkup_add(struct ezprof_checkup *checkup, const char *name, enum e
 	va_start(arguments, format);
 	vsnprintf(check->text, sizeof(check->text), format, arguments);
 	va_end(arguments);
-}
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-	bool *json = state->input;
-
-	switch (key) {
-	case KEY_JSON:
-		*json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		fprintf(stderr, "%s: '%.60s': no argument is wanted\n", PROGRAM, argument);
-		exit(EZPROF_EXIT_USAGE);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
 }
 
 static void put_text(struct ez_buffer *out, const struct ezprof_checkup *c)
@@ -114,28 +97,26 @@ static bool works(const struct ezprof_checkup *c)
 static int print(const struct ezprof_checkup *c, bool json)
 {
 	struct ez_buffer out;
-	int status;
 
 	ez_buffer_init(&out, SIZE_MAX / 2);
 	if (json)
 		put_json(&out, c, works(c));
 	else
 		put_text(&out, c);
-	status = out.err ? EZPROF_EXIT_FAILURE : ezprof_output_bytes(PROGRAM, out.data, out.len);
-	ez_buffer_free(&out);
-	return status;
+	return ezprof_output_buffer(PROGRAM, &out);
 }
 
 int ezprof_doctor_main(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
+	static const struct argp argp = {option_table, ezprof_usual_parser, NULL, doc, NULL, NULL,
+					 NULL};
 	struct ezprof_checkup *checkup = calloc(1, sizeof(*checkup));
-	bool json = false;
+	struct ezprof_usual_options options = {0};
 	int err, status;
 
 	if (!checkup)
 		return EZPROF_EXIT_FAILURE;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &json)) {
+	if (argp_parse(&argp, argc, argv, 0, NULL, &options)) {
 		free(checkup);
 		return EZPROF_EXIT_USAGE;
 	}
@@ -146,7 +127,7 @@ int ezprof_doctor_main(int argc, char **argv)
 	if (err)
 		ezprof_checkup_add(checkup, "processes", EZPROF_SICK, NULL,
 				   "can't be looked at: %s", strerror(-err));
-	status = print(checkup, json);
+	status = print(checkup, options.json);
 	if (!status && !works(checkup))
 		status = EZPROF_EXIT_BROKEN;
 	free(checkup);

@@ -8,7 +8,6 @@
 
 #include <argp.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define PROGRAM "ezprof explain"
 /* Of a key that is unknown. */

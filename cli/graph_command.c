@@ -7,10 +7,10 @@
 #include "drawing_print.h"
 #include "exit_status.h"
 #include "graph_choice.h"
-#include "option_value.h"
 #include "output.h"
 #include "profile_source.h"
 #include "server_error.h"
+#include "usual_options.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -23,11 +23,9 @@
 #define TEXT_BYTES_MAX (1 << 28)
 
 struct options {
-	bool have_address;
-	struct ez_address address;
+	struct ezprof_usual_options usual;
 	ezprof_drawing_print_fn print;
 	bool compact, live;
-	double window_s;
 };
 
 enum { KEY_LIVE = 256, KEY_COMPACT };
@@ -37,9 +35,9 @@ static const struct argp_option option_table[] = {
 	{"compact", KEY_COMPACT, NULL, 0, "one node for each unit instead of each topic", 0},
 	{"live", KEY_LIVE, NULL, 0, "with publishers, subscribers, rates and times, as measured",
 	 0},
-	{"window", 'w', "SECONDS", 0, "--live: how far to look back: 0.15 to 16, default 2.0", 0},
-	{"address", 'a', "HOST:PORT", 0,
-	 "the graph server; default: EZMSG_GRAPHSERVER_ADDR, else the one that is there", 0},
+	{"window", EZPROF_KEY_WINDOW, "SECONDS", 0,
+	 "--live: how far to look back: 0.15 to 16, default 2.0", 0},
+	EZPROF_OPTION_ADDRESS,
 	{0},
 };
 
@@ -65,24 +63,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		fprintf(stderr, "%s: --format: '%.60s' is none of text, dot, mermaid, json\n",
 			PROGRAM, argument);
 		exit(EZPROF_EXIT_USAGE);
-	case 'a':
-		ezprof_option_address(PROGRAM, "--address", argument, &o->address);
-		o->have_address = true;
-		return 0;
-	case 'w':
-		o->window_s = ezprof_option_window_s(PROGRAM, "--window", argument);
-		return 0;
 	case KEY_COMPACT:
 		o->compact = true;
 		return 0;
 	case KEY_LIVE:
 		o->live = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		fprintf(stderr, "%s: '%.60s': no argument is wanted\n", PROGRAM, argument);
-		exit(EZPROF_EXIT_USAGE);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return ezprof_usual_option(key, argument, state, &o->usual);
 	}
 }
 
@@ -102,8 +90,7 @@ static int print(const struct options *o, const struct ezprof_drawing *drawing)
 		return explain(err);
 	ez_buffer_init(&text, TEXT_BYTES_MAX);
 	o->print(&text, o->compact ? &compact : drawing);
-	status = text.err ? explain(text.err) : ezprof_output_bytes(PROGRAM, text.data, text.len);
-	ez_buffer_free(&text);
+	status = ezprof_output_buffer(PROGRAM, &text);
 	ezprof_drawing_free(&compact);
 	return status;
 }
@@ -136,8 +123,8 @@ static int draw_live(const struct options *o, struct ezprof_graph_choice *choice
 	struct ezprof_model *model;
 	struct ez_dag *dag = NULL;
 	char *text = NULL;
-	int err, status = ezprof_profile_fetch(PROGRAM, o->have_address ? &o->address : NULL,
-					       o->window_s, &text);
+	int err, status = ezprof_profile_fetch(PROGRAM, ezprof_usual_address(&o->usual),
+					       o->usual.window_s, &text);
 
 	if (!status)
 		status = ezprof_document_model(PROGRAM, text, &model);
@@ -159,13 +146,13 @@ int ezprof_graph_main(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
 	struct options o = {.print = ezprof_drawing_format("text"),
-			    .window_s = EZ_WINDOW_DEFAULT_S};
+			    .usual = {.window_s = EZ_WINDOW_DEFAULT_S}};
 	struct ezprof_graph_choice choice;
 	int status;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return EZPROF_EXIT_USAGE;
-	status = ezprof_graph_choose(PROGRAM, o.have_address ? &o.address : NULL, o.live,
+	status = ezprof_graph_choose(PROGRAM, ezprof_usual_address(&o.usual), o.live,
 				     ez_clock_deadline_ns(DEADLINE_MS), &choice);
 	if (!status)
 		status = o.live ? draw_live(&o, &choice) : draw_topics(&o, &choice);

@@ -39,6 +39,18 @@ int ezprof_output_bytes(const char *program, const void *data, size_t n)
 	return ezprof_output_flush(program);
 }
 
+int ezprof_output_buffer(const char *program, struct ez_buffer *buffer)
+{
+	int status = EZPROF_EXIT_FAILURE;
+
+	if (buffer->err)
+		fprintf(stderr, "%s: %s\n", program, strerror(-buffer->err));
+	else
+		status = ezprof_output_bytes(program, buffer->data, buffer->len);
+	ez_buffer_free(buffer);
+	return status;
+}
+
 int ezprof_output_line(const char *program, const char *text)
 {
 	if (fputs(text, stdout) == EOF || fputc('\n', stdout) == EOF) {

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "buffer.h"
+
 /*
  * Before any output: a reader that has gone is an error of write(), not a signal, and a stream that
  * was closed at the start stays closed. Errors: see ez_standard_streams_reserve().
@@ -16,6 +18,9 @@ int ezprof_output_flush(const char *program);
 
 /* So many bytes, flushed; likewise. */
 int ezprof_output_bytes(const char *program, const void *data, size_t n);
+
+/* What the buffer holds, flushed; likewise, and also if it could not be filled. Frees it. */
+int ezprof_output_buffer(const char *program, struct ez_buffer *buffer);
 
 /* The text and a line break, flushed; likewise. */
 int ezprof_output_line(const char *program, const char *text);

@@ -55,14 +55,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static int print(struct ez_buffer *out)
-{
-	if (!out->err)
-		return ezprof_output_bytes(PROGRAM, out->data, out->len);
-	fprintf(stderr, "%s: %s\n", PROGRAM, strerror(-out->err));
-	return EZPROF_EXIT_FAILURE;
-}
-
 static int32_t listeners_of(struct ezprof_target *target, const struct ezprof_object *object,
 			    uint64_t semaphore_vaddr)
 {
@@ -121,8 +113,7 @@ static int show_process(pid_t pid)
 	ez_buffer_init(&out, SIZE_MAX / 2);
 	for (uint32_t i = 0; i < target->process->object_count; i++)
 		put_object(&out, target, i);
-	status = print(&out);
-	ez_buffer_free(&out);
+	status = ezprof_output_buffer(PROGRAM, &out);
 	ezprof_target_free(target);
 	return status;
 }
@@ -138,8 +129,7 @@ static int show_elf(const char *name, const struct ezprof_elf *elf)
 		file.listeners[p] = -1;
 	ez_buffer_init(&out, SIZE_MAX / 2);
 	ezprof_probe_view(&out, &file);
-	status = print(&out);
-	ez_buffer_free(&out);
+	status = ezprof_output_buffer(PROGRAM, &out);
 	free(path);
 	return status;
 }

@@ -9,6 +9,7 @@
 #include "profile_source.h"
 #include "report_loop.h"
 #include "terminal.h"
+#include "usual_options.h"
 #include "view.h"
 
 #include <argp.h>
@@ -22,10 +23,10 @@
 #define SERIES_MAX 20000u
 
 struct options {
-	double window_s, interval_s; /* 0: not said */
+	struct ezprof_usual_options usual; /* window_s 0: not said */
+	double interval_s;		   /* likewise */
 	uint64_t count;
-	bool have_address, wide;
-	struct ez_address address;
+	bool wide;
 	const struct format *format;
 	const char *from; /* a file instead of the running graph; NULL = none */
 	bool continued;	  /* a report has been printed already */
@@ -43,10 +44,9 @@ struct format {
 enum { KEY_WIDE = 256, KEY_FROM };
 
 static const struct argp_option option_table[] = {
-	{"window", 'w', "SECONDS", 0,
+	{"window", EZPROF_KEY_WINDOW, "SECONDS", 0,
 	 "how far to look back: 0.15 to 16, default 2.0, with --interval that one", 0},
-	{"address", 'a', "HOST:PORT", 0,
-	 "the graph server; default: EZMSG_GRAPHSERVER_ADDR, else the one that is there", 0},
+	EZPROF_OPTION_ADDRESS,
 	{"format", 'f', "FORMAT", 0, "json (default), table, jsonl, csv or openmetrics", 0},
 	{"interval", 'i', "SECONDS", 0, "again and again, each so many seconds, until Ctrl-C", 0},
 	{"count", 'c', "N", 0, "so many times; without --interval each second", 0},
@@ -183,13 +183,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	struct options *o = state->input;
 
 	switch (key) {
-	case 'w':
-		o->window_s = ezprof_option_window_s(PROGRAM, "--window", argument);
-		return 0;
-	case 'a':
-		ezprof_option_address(PROGRAM, "--address", argument, &o->address);
-		o->have_address = true;
-		return 0;
 	case 'f':
 		o->format = find_format(argument);
 		return 0;
@@ -205,11 +198,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_WIDE:
 		o->wide = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		fprintf(stderr, "%s: '%.60s': no argument is wanted\n", PROGRAM, argument);
-		exit(EZPROF_EXIT_USAGE);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return ezprof_usual_option(key, argument, state, &o->usual);
 	}
 }
 
@@ -231,7 +221,7 @@ static int fetch(const struct options *o, char **ret_text)
 {
 	if (o->from)
 		return ezprof_document_file_text(PROGRAM, o->from, ret_text);
-	return ezprof_profile_fetch(PROGRAM, o->have_address ? &o->address : NULL, o->window_s,
+	return ezprof_profile_fetch(PROGRAM, ezprof_usual_address(&o->usual), o->usual.window_s,
 				    ret_text);
 }
 
@@ -247,10 +237,8 @@ static int report(void *user)
 		return status;
 	ez_buffer_init(&out, SIZE_MAX / 2);
 	status = o->format->render(&out, text, o, &verdict);
-	if (!status && out.err)
-		status = explain(out.err);
 	if (!status)
-		status = ezprof_output_bytes(PROGRAM, out.data, out.len);
+		status = ezprof_output_buffer(PROGRAM, &out);
 	if (!status)
 		status = status_of(&verdict);
 	o->continued = true;
@@ -264,13 +252,13 @@ static void settle(struct options *o)
 {
 	if (o->count > 1 && o->interval_s <= 0)
 		o->interval_s = 1.0;
-	if (o->window_s > 0)
+	if (o->usual.window_s > 0)
 		return;
-	o->window_s = o->interval_s > 0 ? o->interval_s : EZ_WINDOW_DEFAULT_S;
-	if (o->window_s < EZ_WINDOW_MIN_S)
-		o->window_s = EZ_WINDOW_MIN_S;
-	if (o->window_s > EZ_WINDOW_MAX_S)
-		o->window_s = EZ_WINDOW_MAX_S;
+	o->usual.window_s = o->interval_s > 0 ? o->interval_s : EZ_WINDOW_DEFAULT_S;
+	if (o->usual.window_s < EZ_WINDOW_MIN_S)
+		o->usual.window_s = EZ_WINDOW_MIN_S;
+	if (o->usual.window_s > EZ_WINDOW_MAX_S)
+		o->usual.window_s = EZ_WINDOW_MAX_S;
 }
 
 int ezprof_profile_main(int argc, char **argv)

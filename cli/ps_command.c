@@ -6,24 +6,23 @@
 #include "exit_status.h"
 #include "fd_limit.h"
 #include "output.h"
+#include "usual_options.h"
 
 #include <argp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PROGRAM "ezprof ps"
 
 struct options {
-	bool json, endpoints;
+	struct ezprof_usual_options usual;
+	bool endpoints;
 };
-
-enum { KEY_JSON = 256 };
 
 static const struct argp_option option_table[] = {
 	{"endpoints", 'e', NULL, 0, "each publisher, subscriber and task below its process", 0},
-	{"json", KEY_JSON, NULL, 0, "one JSON object instead of text", 0},
+	EZPROF_OPTION_JSON,
 	{0},
 };
 
@@ -43,37 +42,26 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'e':
 		o->endpoints = true;
 		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		fprintf(stderr, "%s: '%.60s': no argument is wanted\n", PROGRAM, argument);
-		exit(EZPROF_EXIT_USAGE);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return ezprof_usual_option(key, argument, state, &o->usual);
 	}
 }
 
 static int print(const struct options *o, const struct ezprof_census *census)
 {
 	struct ez_buffer out;
-	int status;
 
 	ez_buffer_init(&out, SIZE_MAX / 2);
-	if (o->json)
+	if (o->usual.json)
 		ezprof_census_json(&out, census);
 	else
 		ezprof_census_text(&out, census, o->endpoints);
-	status = out.err ? EZPROF_EXIT_FAILURE : ezprof_output_bytes(PROGRAM, out.data, out.len);
-	if (out.err)
-		fprintf(stderr, "%s: %s\n", PROGRAM, strerror(-out.err));
-	ez_buffer_free(&out);
-	return status;
+	return ezprof_output_buffer(PROGRAM, &out);
 }
 
 static void print_notes(const struct options *o, const struct ezprof_census *census)
 {
-	if (!census->count && !o->json)
+	if (!census->count && !o->usual.json)
 		fprintf(stderr,
 			"%s: no process carries ezprof's probes or is connected to a known "
 			"graph server\n",

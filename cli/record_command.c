@@ -27,8 +27,7 @@ static const struct argp_option option_table[] = {
 	 "write such a file also when a publisher has waited for so long", 0},
 	{"max-spans", KEY_SPANS, "N", 0,
 	 "keep so many of the newest spans at most, 56 bytes each; default 1000000", 0},
-	{"address", 'a', "HOST:PORT", 0,
-	 "the graph server; default: EZMSG_GRAPHSERVER_ADDR, else the one that is there", 0},
+	EZPROF_OPTION_ADDRESS,
 	{0},
 };
 
@@ -85,13 +84,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_SPANS:
 		o->spans_max = ezprof_option_count(PROGRAM, "--max-spans", argument, SPANS_MAX);
 		return 0;
-	case 'a':
-		ezprof_option_address(PROGRAM, "--address", argument, &o->address);
-		o->have_address = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		fprintf(stderr, "%s: '%.60s': no argument is wanted\n", PROGRAM, argument);
-		exit(EZPROF_EXIT_USAGE);
 	case ARGP_KEY_END:
 		if (o->path || (o->summary && o->blocked_ms <= 0))
 			return 0;
@@ -99,7 +91,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			o->blocked_ms > 0 ? "" : ", or --summary what to print");
 		exit(EZPROF_EXIT_USAGE);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return ezprof_usual_option(key, argument, state, &o->usual);
 	}
 }
 

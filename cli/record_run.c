@@ -397,8 +397,8 @@ static int find_feeds(struct record *r)
 	const char *graph;
 	int status;
 
-	status = ezprof_graph_choose(EZPROF_RECORD_PROGRAM, o->have_address ? &o->address : NULL,
-				     true, ez_clock_deadline_ns(LOOK_MS), &choice);
+	status = ezprof_graph_choose(EZPROF_RECORD_PROGRAM, ezprof_usual_address(&o->usual), true,
+				     ez_clock_deadline_ns(LOOK_MS), &choice);
 	graph = choice.have_address ? choice.text : NULL;
 	for (size_t i = 0; !status && i < choice.agent_count; i++) {
 		if ((!graph || is_of_graph(&choice.agents[i], graph)) &&

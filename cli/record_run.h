@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "parse.h"
+#include "usual_options.h"
 
 #define EZPROF_RECORD_PROGRAM "ezprof record"
 
@@ -19,8 +19,7 @@ struct ezprof_record_options {
 	double blocked_ms; /* 0: nobody is waited for */
 	double duration_s; /* 0: until a signal */
 	size_t spans_max;
-	bool have_address;
-	struct ez_address address;
+	struct ezprof_usual_options usual; /* --address */
 };
 
 /* Returns the exit status. */

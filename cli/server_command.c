@@ -5,15 +5,14 @@
 #include "clock.h"
 #include "exit_status.h"
 #include "graph_choice.h"
-#include "option_value.h"
 #include "output.h"
 #include "server_error.h"
+#include "usual_options.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,14 +63,8 @@ int ezprof_serve_main(int argc, char **argv)
 	return EZPROF_EXIT_FAILURE;
 }
 
-struct options {
-	bool have_address;
-	struct ez_address address;
-};
-
 static const struct argp_option option_table[] = {
-	{"address", 'a', "HOST:PORT", 0,
-	 "the graph server; default: EZMSG_GRAPHSERVER_ADDR, else the one that is there", 0},
+	EZPROF_OPTION_ADDRESS,
 	{0},
 };
 
@@ -80,33 +73,17 @@ static const char doc[] = "\nEnds a graph server.\n"
 			  "  ezprof shutdown\n"
 			  "  ezprof shutdown --address 127.0.0.1:25978\n";
 
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	switch (key) {
-	case 'a':
-		ezprof_option_address(SHUTDOWN, "--address", argument, &o->address);
-		o->have_address = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		fprintf(stderr, "%s: '%.60s': no argument is wanted\n", SHUTDOWN, argument);
-		exit(EZPROF_EXIT_USAGE);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 int ezprof_shutdown_main(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
-	struct options o = {0};
+	static const struct argp argp = {option_table, ezprof_usual_parser, NULL, doc, NULL, NULL,
+					 NULL};
+	struct ezprof_usual_options o = {0};
 	struct ezprof_graph_choice choice;
 	int status, err;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return EZPROF_EXIT_USAGE;
-	status = ezprof_graph_choose(SHUTDOWN, o.have_address ? &o.address : NULL, false,
+	status = ezprof_graph_choose(SHUTDOWN, ezprof_usual_address(&o), false,
 				     ez_clock_deadline_ns(DEADLINE_MS), &choice);
 	if (status)
 		return status;

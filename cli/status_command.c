@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "exit_status.h"
 #include "output.h"
+#include "usual_options.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -27,10 +28,8 @@
 /* So long hits are measured before they are shown. */
 #define MEASURE_MS 1000
 
-enum { KEY_JSON = 256 };
-
 static const struct argp_option option_table[] = {
-	{"json", KEY_JSON, NULL, 0, "one JSON object on one line", 0},
+	EZPROF_OPTION_JSON,
 	{0},
 };
 
@@ -40,22 +39,6 @@ static const char doc[] =
 	"root it has the kernel measure for a second how long a hit takes.\n"
 	"\v"
 	"Exit status: 0; 1 failure; 2 usage; 4 no agent is there; 5 some agents did not answer.";
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-	bool *json = state->input;
-
-	(void)argument;
-	if (key == KEY_JSON) {
-		*json = true;
-		return 0;
-	}
-	if (key == ARGP_KEY_ARG) {
-		fprintf(stderr, "%s: no argument is wanted\n", PROGRAM);
-		exit(EZPROF_EXIT_USAGE);
-	}
-	return ARGP_ERR_UNKNOWN;
-}
 
 static void print_rights(const char *who, pid_t pid, const struct ezprof_rights *r)
 {
@@ -204,18 +187,19 @@ static int run(struct ezprof_agent_found *agents, struct ezprof_agent_status *li
 
 int ezprof_status_main(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
+	static const struct argp argp = {option_table, ezprof_usual_parser, NULL, doc, NULL, NULL,
+					 NULL};
 	struct ezprof_agent_found *agents;
 	struct ezprof_agent_status *list;
-	bool json = false;
+	struct ezprof_usual_options options = {0};
 	int status = EZPROF_EXIT_FAILURE;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &json))
+	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
 		return EZPROF_EXIT_USAGE;
 	agents = calloc(AGENTS_MAX, sizeof(*agents));
 	list = calloc(AGENTS_MAX, sizeof(*list));
 	if (agents && list)
-		status = run(agents, list, json);
+		status = run(agents, list, options.json);
 	free(agents);
 	free(list);
 	return status;

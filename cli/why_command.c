@@ -3,17 +3,16 @@
 #include "why_command.h"
 #include "document_file.h"
 #include "exit_status.h"
-#include "option_value.h"
 #include "output.h"
 #include "profile_source.h"
 #include "terminal.h"
+#include "usual_options.h"
 #include "why.h"
 #include "why_print.h"
 
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define PROGRAM "ezprof why"
@@ -21,20 +20,15 @@
 #define WATCH_MAX_S 2.0
 
 struct options {
-	double window_s;
-	bool have_address, json;
-	struct ez_address address;
+	struct ezprof_usual_options usual;
 	const char *files[2];
 	size_t n_files;
 };
 
-enum { KEY_JSON = 256 };
-
 static const struct argp_option option_table[] = {
-	{"window", 'w', "SECONDS", 0, "how far to look back: 0.15 to 16, default 2.0", 0},
-	{"address", 'a', "HOST:PORT", 0,
-	 "the graph server; default: EZMSG_GRAPHSERVER_ADDR, else the one that is there", 0},
-	{"json", KEY_JSON, NULL, 0, "one JSON object instead of text", 0},
+	EZPROF_OPTION_WINDOW,
+	EZPROF_OPTION_ADDRESS,
+	EZPROF_OPTION_JSON,
 	{0},
 };
 
@@ -57,16 +51,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	struct options *o = state->input;
 
 	switch (key) {
-	case 'w':
-		o->window_s = ezprof_option_window_s(PROGRAM, "--window", argument);
-		return 0;
-	case 'a':
-		ezprof_option_address(PROGRAM, "--address", argument, &o->address);
-		o->have_address = true;
-		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (o->n_files < 2) {
 			o->files[o->n_files++] = argument;
@@ -75,15 +59,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		fprintf(stderr, "%s: '%.60s': at most two files are wanted\n", PROGRAM, argument);
 		exit(EZPROF_EXIT_USAGE);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return ezprof_usual_option(key, argument, state, &o->usual);
 	}
 }
 
 static int fetch(const struct options *o, struct ezprof_model **ret_model)
 {
 	char *text = NULL;
-	int status = ezprof_profile_fetch(PROGRAM, o->have_address ? &o->address : NULL,
-					  o->window_s, &text);
+	int status = ezprof_profile_fetch(PROGRAM, ezprof_usual_address(&o->usual),
+					  o->usual.window_s, &text);
 
 	if (!status)
 		status = ezprof_document_model(PROGRAM, text, ret_model);
@@ -129,7 +113,7 @@ static int gather(const struct options *o, struct ezprof_model **before,
 		return status;
 	}
 	*before = first;
-	watch(o->window_s);
+	watch(o->usual.window_s);
 	return fetch(o, ret_model);
 }
 
@@ -137,19 +121,13 @@ static int print(const struct options *o, const struct ezprof_model *model,
 		 const struct ezprof_findings *findings)
 {
 	struct ez_buffer out;
-	int status = EZPROF_EXIT_FAILURE;
 
 	ez_buffer_init(&out, SIZE_MAX / 2);
-	if (o->json)
+	if (o->usual.json)
 		ezprof_why_json(&out, model, findings);
 	else
 		ezprof_why_text(&out, findings, ezprof_terminal_columns());
-	if (out.err)
-		fprintf(stderr, "%s: %s\n", PROGRAM, strerror(-out.err));
-	else
-		status = ezprof_output_bytes(PROGRAM, out.data, out.len);
-	ez_buffer_free(&out);
-	return status;
+	return ezprof_output_buffer(PROGRAM, &out);
 }
 
 static int status_of(const struct ezprof_model *model)
@@ -170,7 +148,7 @@ int ezprof_why_main(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "[FILE...]", doc,
 					 NULL,	       NULL,	     NULL};
-	struct options o = {.window_s = EZ_WINDOW_DEFAULT_S};
+	struct options o = {.usual = {.window_s = EZ_WINDOW_DEFAULT_S}};
 	struct ezprof_model *before = NULL, *model = NULL;
 	struct ezprof_findings findings = {0};
 	int status;

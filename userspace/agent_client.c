@@ -191,28 +191,44 @@ size_t ezprof_agent_find(struct ezprof_agent_found *ret_agents, size_t max,
 	return n;
 }
 
+/* Sends the request and frees it; a link from which the body of that answer comes, or an error. */
+static int open_answer(const struct ezprof_agent_found *agent, const char *graph,
+		       struct ez_buffer *request, uint8_t wanted, ez_mono_ns_t deadline_ns)
+{
+	uint8_t command;
+	char *answer;
+	pid_t pid;
+	int err, fd = open_link(agent->path, graph, deadline_ns, &pid, &answer);
+
+	if (fd < 0) {
+		ez_buffer_free(request);
+		return fd;
+	}
+	free(answer);
+	err = ez_link_send(fd, request, deadline_ns);
+	ez_buffer_free(request);
+	if (!err)
+		err = ez_link_read_u8(fd, deadline_ns, &command);
+	if (!err && command != wanted)
+		err = -EPROTO;
+	if (!err)
+		return fd;
+	ez_fd_close(fd);
+	return err;
+}
+
 int ezprof_agent_ask(const struct ezprof_agent_found *agent, const char *graph, uint64_t window_ms,
 		     ez_mono_ns_t deadline_ns, char **ret_json, size_t *ret_len)
 {
 	struct ez_buffer request;
-	char *answer;
-	uint8_t command;
-	pid_t pid;
-	int err, fd = open_link(agent->path, graph, deadline_ns, &pid, &answer);
+	int err, fd;
 
-	if (fd < 0)
-		return fd;
-	free(answer);
 	ez_buffer_init(&request, 64);
 	ez_request_profile(&request, window_ms);
-	err = ez_link_send(fd, &request, deadline_ns);
-	if (!err)
-		err = ez_link_read_u8(fd, deadline_ns, &command);
-	if (!err && command != EZ_CMD_PROFILE_DATA)
-		err = -EPROTO;
-	if (!err)
-		err = ez_link_read_str(fd, EZ_PROFILE_BYTES_MAX, deadline_ns, ret_json, ret_len);
-	ez_buffer_free(&request);
+	fd = open_answer(agent, graph, &request, EZ_CMD_PROFILE_DATA, deadline_ns);
+	if (fd < 0)
+		return fd;
+	err = ez_link_read_str(fd, EZ_PROFILE_BYTES_MAX, deadline_ns, ret_json, ret_len);
 	ez_fd_close(fd);
 	return err;
 }
@@ -221,25 +237,9 @@ int ezprof_agent_record(const struct ezprof_agent_found *agent, const char *grap
 			ez_mono_ns_t deadline_ns)
 {
 	struct ez_buffer request;
-	uint8_t command;
-	char *answer;
-	pid_t pid;
-	int err, fd = open_link(agent->path, graph, deadline_ns, &pid, &answer);
 
-	if (fd < 0)
-		return fd;
-	free(answer);
 	ez_buffer_init(&request, 64);
 	ez_put_u8(&request, EZ_CMD_RECORD);
 	ez_put_u64(&request, flags);
-	err = ez_link_send(fd, &request, deadline_ns);
-	if (!err)
-		err = ez_link_read_u8(fd, deadline_ns, &command);
-	if (!err && command != EZ_CMD_RECORD)
-		err = -EPROTO;
-	ez_buffer_free(&request);
-	if (!err)
-		return fd;
-	ez_fd_close(fd);
-	return err;
+	return open_answer(agent, graph, &request, EZ_CMD_RECORD, deadline_ns);
 }
