@@ -59,18 +59,18 @@ static void take(struct ezprof_graph_choice *choice, const struct ez_address *ad
 	ez_address_format(address, choice->text);
 }
 
-static int complain_of_several(const char *program, const struct candidates *c)
+static int complain_of_several(FILE *messages, const char *program, const struct candidates *c)
 {
 	size_t i;
 
-	fprintf(stderr, "%s: %zu graphs are there; say which one with --address:", program, c->n);
+	fprintf(messages, "%s: %zu graphs are there; say which one with --address:", program, c->n);
 	for (i = 0; i < c->n; i++)
-		fprintf(stderr, " %s", c->texts[i]);
-	fputc('\n', stderr);
+		fprintf(messages, " %s", c->texts[i]);
+	fputc('\n', messages);
 	return EZPROF_EXIT_USAGE;
 }
 
-static int choose_found(const char *program, struct ezprof_graph_choice *choice)
+static int choose_found(FILE *messages, const char *program, struct ezprof_graph_choice *choice)
 {
 	struct ez_address address;
 	struct candidates *c = calloc(1, sizeof(*c));
@@ -81,7 +81,7 @@ static int choose_found(const char *program, struct ezprof_graph_choice *choice)
 	add_marks(c);
 	add_agents(c, choice);
 	if (c->n > 1) {
-		status = complain_of_several(program, c);
+		status = complain_of_several(messages, program, c);
 	} else if (c->n == 1 && ez_parse_address(c->texts[0], &address) == 0) {
 		take(choice, &address);
 	} else if (choice->agent_count == 0 &&
@@ -93,8 +93,9 @@ static int choose_found(const char *program, struct ezprof_graph_choice *choice)
 	return status;
 }
 
-int ezprof_graph_choose(const char *program, const struct ez_address *address, bool agents,
-			ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice)
+int ezprof_graph_choose_telling(FILE *messages, const char *program,
+				const struct ez_address *address, bool agents,
+				ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice)
 {
 	struct ezprof_graph_choice *choice = ret_choice;
 	struct ez_address from_env;
@@ -118,10 +119,17 @@ int ezprof_graph_choose(const char *program, const struct ez_address *address, b
 		return EZPROF_EXIT_OK;
 	}
 	if (err != -ENOENT) {
-		fprintf(stderr, "%s: %s: host:port is wanted\n", program, EZ_ADDRESS_VARIABLE);
+		fprintf(messages, "%s: %s: host:port is wanted\n", program, EZ_ADDRESS_VARIABLE);
 		return EZPROF_EXIT_USAGE;
 	}
-	return choose_found(program, choice);
+	return choose_found(messages, program, choice);
+}
+
+int ezprof_graph_choose(const char *program, const struct ez_address *address, bool agents,
+			ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice)
+{
+	return ezprof_graph_choose_telling(stderr, program, address, agents, deadline_ns,
+					   ret_choice);
 }
 
 void ezprof_graph_choice_free(struct ezprof_graph_choice *choice)

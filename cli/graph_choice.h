@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "agent_client.h"
 #include "clock.h"
@@ -32,6 +33,11 @@ struct ezprof_graph_choice {
  */
 int ezprof_graph_choose(const char *program, const struct ez_address *address, bool agents,
 			ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice);
+
+/* The same, with another place than stderr for what it prints. */
+int ezprof_graph_choose_telling(FILE *messages, const char *program,
+				const struct ez_address *address, bool agents,
+				ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice);
 void ezprof_graph_choice_free(struct ezprof_graph_choice *choice);
 
 #endif

@@ -30,6 +30,8 @@
 
 struct source {
 	const char *program;
+	FILE *messages;
+	double trace_s_max; /* 0 = no limit */
 	struct ezprof_graph_choice choice;
 };
 
@@ -58,7 +60,7 @@ static int ask_agents(const struct source *source, uint64_t window_ms, char **re
 		err = ezprof_agent_ask(&source->choice.agents[i], graph, window_ms,
 				       ez_clock_deadline_ns(ANSWER_MS), &texts[n], &length);
 		if (err)
-			fprintf(stderr, "%s: agent %d: %s\n", source->program,
+			fprintf(source->messages, "%s: agent %d: %s\n", source->program,
 				(int)source->choice.agents[i].pid, strerror(-err));
 		else
 			n++;
@@ -72,7 +74,7 @@ static int ask_agents(const struct source *source, uint64_t window_ms, char **re
 
 static int complain(const struct source *source, int err)
 {
-	fprintf(stderr, "%s: %s: %s%s\n", source->program, source->choice.text,
+	fprintf(source->messages, "%s: %s: %s%s\n", source->program, source->choice.text,
 		ezprof_server_error(err),
 		source->choice.is_default ? " (no other graph server or agent was found; ez.run "
 					    "prints where its own is: "
@@ -90,8 +92,11 @@ static int ask_ezmsg(const struct source *source, double window_s, bool is_ours,
 	struct ezprof_ezmsg_told told;
 	size_t i, silent = 0;
 	char *text;
-	int err = ezprof_ezmsg_source(&source->choice.address, window_s, &text, &told);
+	int err;
 
+	if (source->trace_s_max > 0 && window_s > source->trace_s_max)
+		window_s = source->trace_s_max;
+	err = ezprof_ezmsg_source(&source->choice.address, window_s, &text, &told);
 	if (err)
 		return err;
 	if (is_ours && told.graph_only) {
@@ -99,16 +104,17 @@ static int ask_ezmsg(const struct source *source, double window_s, bool is_ours,
 		return -ENOENT;
 	}
 	if (told.by_other)
-		fprintf(stderr, "%s: another observer traces this graph: its stream is used\n",
+		fprintf(source->messages,
+			"%s: another observer traces this graph: its stream is used\n",
 			source->program);
 	for (i = 0; i < source->choice.agent_count; i++)
 		silent += source->choice.agents[i].graph_count == 0;
 	if (silent && geteuid())
-		fprintf(stderr,
+		fprintf(source->messages,
 			"%s: %zu agent%s of this machine tell%s this user of no graph: only root "
 			"and the user who called sudo see processes of others\n",
 			source->program, silent, silent == 1 ? "" : "s", silent == 1 ? "s" : "");
-	fprintf(stderr, "%s: %s\n", source->program, told.hint);
+	fprintf(source->messages, "%s: %s\n", source->program, told.hint);
 	*ret_text = text;
 	return 0;
 }
@@ -167,7 +173,7 @@ static int do_without_server(const struct source *source, int err, double window
 
 	if (ask_agents(source, (uint64_t)(window_s * 1000.0 + 0.5), ret_text))
 		return complain(source, err);
-	fprintf(stderr, "%s: %s: %s; this is what agents tell\n", source->program,
+	fprintf(source->messages, "%s: %s: %s; this is what agents tell\n", source->program,
 		source->choice.text, ezprof_server_error(err));
 	ezprof_document_add_error(ret_text, "server", "timeout", detail);
 	return EZPROF_EXIT_OK;
@@ -197,16 +203,27 @@ static int fetch(const struct source *source, double window_s, uint64_t deadline
 	return err ? complain(source, err) : EZPROF_EXIT_OK;
 }
 
-int ezprof_profile_fetch(const char *program, const struct ez_address *address, double window_s,
-			 char **ret_text)
+int ezprof_profile_get(const struct ezprof_profile_request *request, char **ret_text)
 {
-	struct source source = {.program = program};
+	struct source source = {.program = request->program,
+				.messages = request->messages ? request->messages : stderr,
+				.trace_s_max = request->trace_s_max};
 	uint64_t deadline_ns = ez_clock_deadline_ns(LOOK_MS);
 	int status;
 
-	status = ezprof_graph_choose(program, address, true, deadline_ns, &source.choice);
+	status = ezprof_graph_choose_telling(source.messages, request->program, request->address,
+					     true, deadline_ns, &source.choice);
 	if (!status)
-		status = fetch(&source, window_s, deadline_ns, ret_text);
+		status = fetch(&source, request->window_s, deadline_ns, ret_text);
 	ezprof_graph_choice_free(&source.choice);
 	return status;
+}
+
+int ezprof_profile_fetch(const char *program, const struct ez_address *address, double window_s,
+			 char **ret_text)
+{
+	struct ezprof_profile_request request = {
+		.program = program, .address = address, .window_s = window_s};
+
+	return ezprof_profile_get(&request, ret_text);
 }

@@ -3,7 +3,20 @@
 #ifndef EZPROF_PROFILE_SOURCE_H
 #define EZPROF_PROFILE_SOURCE_H
 
+#include <stdio.h>
+
 #include "parse.h"
+
+struct ezprof_profile_request {
+	const char *program;		  /* what messages begin with */
+	const struct ez_address *address; /* what --address said, or NULL */
+	double window_s;
+	double trace_s_max; /* of a graph that is watched for its window: at most; 0 = no limit */
+	FILE *messages;	    /* why there is no document, and hints; NULL = stderr */
+};
+
+/* ezprof_profile_fetch() with more to choose from. Any thread, with messages of its own. */
+int ezprof_profile_get(const struct ezprof_profile_request *request, char **ret_text);
 
 /*
  * Finds the graph (address: what --address said, or NULL) and asks for its document, which is the

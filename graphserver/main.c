@@ -65,7 +65,7 @@ static void announce(const struct ezprof_server *server)
 
 static void tell(const char *state)
 {
-	int err = ezprof_readiness_tell(state);
+	int err = ez_readiness_tell(state);
 
 	if (err)
 		ez_log(EZ_LOG_WARN, "can't say %s to $NOTIFY_SOCKET: %s", state, strerror(-err));

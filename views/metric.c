@@ -131,11 +131,13 @@ const char *ezprof_unit_clock(enum ezprof_unit unit)
 	return units[unit].clock;
 }
 
-/* Takes the ending off where the name has it. */
+/* Takes the ending ("_ms") off where the name has it, or is it ("bytes_per_s"). */
 static size_t without_ending(const char *name, size_t len, const char *ending)
 {
 	size_t n = strlen(ending);
 
+	if (n && len == n - 1 && memcmp(name, ending + 1, len) == 0)
+		return 0;
 	return n && len > n && memcmp(name + len - n, ending, n) == 0 ? len - n : len;
 }
 
@@ -149,10 +151,10 @@ void ezprof_metric_openmetrics(enum ezprof_metric_id id, char out[EZPROF_OPENMET
 	if (metric->kind == EZPROF_COUNTER)
 		len = without_ending(metric->id, len, "_total");
 	/* What the unit alone names ("bytes_total") isn't named twice. */
-	if (*base && (len == 0 || (len == strlen(base) && memcmp(metric->id, base, len) == 0)))
+	if (len == strlen(base) && memcmp(metric->id, base, len) == 0)
 		base = "";
 	snprintf(out, EZPROF_OPENMETRICS_NAME_BYTES, "ezprof_%s_%.*s%s%s",
-		 scopes[metric->scope].word, (int)len, metric->id, *base ? "_" : "", base);
+		 scopes[metric->scope].word, (int)len, metric->id, *base && len ? "_" : "", base);
 	*ret_unit = units[metric->unit].base;
 	*ret_factor = units[metric->unit].factor;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OpenMetrics text: a family for each metric that has a value, base units, no time stamps. */
+#include "exposition.h"
 #include "view.h"
 
 #include <errno.h>
@@ -13,27 +14,6 @@ struct series {
 	size_t dropped, written, max;
 };
 
-static void put_escaped(struct ez_buffer *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '\n')
-			ez_buffer_append_text(out, "\\n");
-		else if (*text == '"' || *text == '\\')
-			ezprof_put(out, "\\%c", *text);
-		else
-			ez_buffer_append(out, text, 1);
-	}
-}
-
-static void put_label(struct ez_buffer *out, const char *name, const char *value)
-{
-	if (!*value)
-		return;
-	ezprof_put(out, "%s%s=\"", out->len ? "," : "{", name);
-	put_escaped(out, value);
-	ez_buffer_append_text(out, "\"");
-}
-
 /* Ids keep apart what has the same names; what a scope doesn't have is left out. */
 static char *labels_of(const struct ezprof_model *model, const struct ezprof_object *object)
 {
@@ -44,15 +24,15 @@ static char *labels_of(const struct ezprof_model *model, const struct ezprof_obj
 	ez_buffer_init(&out, SIZE_MAX / 2);
 	if (object->pid)
 		snprintf(pid, sizeof(pid), "%lld", (long long)object->pid);
-	put_label(&out, "topic", ezprof_label(object, EZPROF_LABEL_TOPIC));
-	put_label(&out, "publisher", ezprof_from_topic(model, object));
-	put_label(&out, "handle", ezprof_label(object, EZPROF_LABEL_HANDLE));
-	put_label(&out, "task", ezprof_label(object, EZPROF_LABEL_TASK));
-	put_label(&out, "pid", pid);
-	put_label(&out, "host", ezprof_label(object, EZPROF_LABEL_HOST));
-	put_label(&out, "transport", ezprof_label(object, EZPROF_LABEL_TRANSPORT));
-	put_label(&out, "id", ezprof_label(object, EZPROF_LABEL_ID));
-	put_label(&out, "channel", ezprof_label(object, EZPROF_LABEL_CHANNEL_ID));
+	ezprof_put_label(&out, "topic", ezprof_label(object, EZPROF_LABEL_TOPIC));
+	ezprof_put_label(&out, "publisher", ezprof_from_topic(model, object));
+	ezprof_put_label(&out, "handle", ezprof_label(object, EZPROF_LABEL_HANDLE));
+	ezprof_put_label(&out, "task", ezprof_label(object, EZPROF_LABEL_TASK));
+	ezprof_put_label(&out, "pid", pid);
+	ezprof_put_label(&out, "host", ezprof_label(object, EZPROF_LABEL_HOST));
+	ezprof_put_label(&out, "transport", ezprof_label(object, EZPROF_LABEL_TRANSPORT));
+	ezprof_put_label(&out, "id", ezprof_label(object, EZPROF_LABEL_ID));
+	ezprof_put_label(&out, "channel", ezprof_label(object, EZPROF_LABEL_CHANNEL_ID));
 	if (out.len)
 		ez_buffer_append_text(&out, "}");
 	ez_buffer_append(&out, "", 1);
@@ -122,33 +102,11 @@ static void free_labels(struct series *series, size_t n)
 	free(series->labels);
 }
 
-static void put_head(struct ez_buffer *out, const char *name, const struct ezprof_metric *metric,
-		     const char *unit)
-{
-	size_t n = strlen(name), u = strlen(unit);
-
-	ezprof_put(out, "# TYPE %s %s\n", name,
-		   metric->kind == EZPROF_COUNTER ? "counter" : "gauge");
-	if (u && n > u && strcmp(name + n - u, unit) == 0)
-		ezprof_put(out, "# UNIT %s %s\n", name, unit);
-	ezprof_put(out, "# HELP %s ", name);
-	put_escaped(out, metric->what);
-	ez_buffer_append_text(out, "\n");
-}
-
-/* Whole numbers stay exact where the unit is the base unit. */
-static void put_value(struct ez_buffer *out, struct ezprof_number number, double factor)
-{
-	if (factor == 1.0)
-		ezprof_number_put(out, number);
-	else
-		ezprof_number_put(out, ezprof_real(ezprof_as_double(number, 0.0) * factor));
-}
-
 static void put_family(struct ez_buffer *out, const struct ezprof_model *model,
 		       struct series *series, enum ezprof_metric_id id)
 {
 	const struct ezprof_metric *metric = ezprof_metric(id);
+	enum ezprof_family_type type = ezprof_family_type(metric->kind);
 	char name[EZPROF_OPENMETRICS_NAME_BYTES];
 	bool headed = false;
 	const char *unit;
@@ -165,13 +123,13 @@ static void put_family(struct ez_buffer *out, const struct ezprof_model *model,
 			continue;
 		}
 		if (!headed)
-			put_head(out, name, metric, unit);
+			ezprof_put_family(out, EZPROF_OPENMETRICS, name, type, unit, metric->what);
 		headed = true;
 		series->written++;
-		ezprof_put(out, "%s%s", name, metric->kind == EZPROF_COUNTER ? "_total" : "");
+		ezprof_put_sample_name(out, name, type);
 		ez_buffer_append_text(out, series->labels[i]);
 		ez_buffer_append_text(out, " ");
-		put_value(out, number, factor);
+		ezprof_put_scaled(out, number, factor);
 		ez_buffer_append_text(out, "\n");
 	}
 }
@@ -194,7 +152,8 @@ void ezprof_view_openmetrics(struct ez_buffer *out, const struct ezprof_model *m
 	ezprof_put(out,
 		   "# TYPE ezprof_dropped_series gauge\n"
 		   "# HELP ezprof_dropped_series series left out: too many, or two of one name\n"
-		   "ezprof_dropped_series %zu\n# EOF\n",
+		   "ezprof_dropped_series %zu\n",
 		   series.dropped);
+	ezprof_put_end(out, EZPROF_OPENMETRICS);
 	free_labels(&series, model->n);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "readiness.h"
+#include "fd.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -8,9 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "fd.h"
-
-int ezprof_readiness_tell(const char *state)
+int ez_readiness_tell(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
