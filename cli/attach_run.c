@@ -11,7 +11,7 @@
 #include "output.h"
 #include "privileges.h"
 #include "sandbox.h"
-#include "text.h"
+#include "visible_name.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -209,11 +209,21 @@ static int start(struct attach *a)
 	return EZPROF_EXIT_FAILURE;
 }
 
+/* A name that a process has given itself or a file; NULL without memory. */
+static char *visible(const char *name)
+{
+	struct ez_buffer out;
+	size_t len;
+
+	ez_buffer_init(&out, SIZE_MAX / 2);
+	ez_visible_name(&out, name);
+	return ez_buffer_steal(&out, &len);
+}
+
 static void describe_object(const struct ezprof_measurement *m, const struct ezprof_object *object,
 			    const struct ezprof_target_object *registry)
 {
-	char *path =
-		object->path ? ezprof_text_repair(object->path, strlen(object->path), 0) : NULL;
+	char *path = visible(object->path ? object->path : "?");
 	char names[160];
 	size_t endpoints = registry->endpoints ? registry->endpoints->count : 0;
 
@@ -233,7 +243,7 @@ static void describe(const struct attach *a, const char *socket_path)
 
 	for (i = 0; i < m->target_count; i++) {
 		const struct ezprof_target *t = m->targets[i];
-		char *comm = ezprof_text_repair(t->process->comm, sizeof(t->process->comm), 0);
+		char *comm = visible(t->process->comm);
 
 		say("process %d (%s)", (int)t->process->pid, comm ? comm : "?");
 		free(comm);

@@ -11,6 +11,7 @@
 #include "terminal.h"
 #include "usual_options.h"
 #include "view.h"
+#include "visible_name.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -91,7 +92,7 @@ static int render_json(struct ez_buffer *out, const char *text, const struct opt
 
 	if (status)
 		return status;
-	ez_buffer_append_text(out, options->interval_s > 0 ? text : pretty);
+	ez_visible_json(out, options->interval_s > 0 ? text : pretty);
 	ez_buffer_append_text(out, "\n");
 	free(pretty);
 	return EZPROF_EXIT_OK;

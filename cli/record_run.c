@@ -9,6 +9,7 @@
 #include "graph_choice.h"
 #include "output.h"
 #include "record_file.h"
+#include "text_width.h"
 #include "trace_store.h"
 #include "trace_summary.h"
 
@@ -27,6 +28,7 @@
 #define BEGIN_MS 10000
 #define SYNC_MS 30000
 #define DUMPS_MAX 1000u
+#define NAME_COLUMNS 120u
 #define INPUT_BYTES (2u * EZPROF_STREAM_FRAME_MAX)
 
 /* An agent that sends. */
@@ -291,6 +293,17 @@ static int show(struct record *r, unsigned int dump)
 
 /* ---- recording ---- */
 
+static void say_blocked(const struct ezprof_trace_endpoint *publisher, uint64_t ns)
+{
+	struct ez_buffer name;
+
+	ez_buffer_init(&name, SIZE_MAX / 2);
+	ezprof_put_shortened(&name, publisher->topic, NAME_COLUMNS);
+	say("%.*s (pid %" PRIu32 ") has waited for %.0f ms", name.err ? 0 : (int)name.len,
+	    name.data ? (const char *)name.data : "", publisher->pid, (double)ns / 1e6);
+	ez_buffer_free(&name);
+}
+
 /* A wait that is long enough and wasn't the reason for the last file. */
 static bool is_blocked(struct record *r)
 {
@@ -309,8 +322,7 @@ static bool is_blocked(struct record *r)
 	if (ns < limit_ns || since <= r->dumped_since_ns)
 		return false;
 	r->dumped_since_ns = since;
-	say("%s (pid %" PRIu32 ") has waited for %.0f ms", r->trace->endpoints[endpoint].topic,
-	    r->trace->endpoints[endpoint].pid, (double)ns / 1e6);
+	say_blocked(&r->trace->endpoints[endpoint], ns);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 #include "trace_summary.h"
 #include "registry_layout.h"
 #include "trace_model.h"
+#include "visible_name.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -259,11 +260,14 @@ void ezprof_trace_summary_free(struct ezprof_trace_summary *summary)
 
 static void print_name(const struct ezprof_trace_endpoint *e, FILE *to)
 {
-	const char *name = ezprof_trace_name(e);
+	struct ez_buffer name;
 
-	for (; *name; name++)
-		fputc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, to);
+	ez_buffer_init(&name, SIZE_MAX / 2);
+	ez_visible_name(&name, ezprof_trace_name(e));
+	if (!name.err)
+		fwrite(name.data, 1, name.len, to);
 	fprintf(to, " (%" PRIu32 ")", e->pid);
+	ez_buffer_free(&name);
 }
 
 static void print_latency(const char *what, const struct ezprof_latency *l, FILE *to)

@@ -5,26 +5,13 @@
 #include <string.h>
 
 #include "json_writer.h"
+#include "phrase.h"
 
-/*
- * Names come from clients: what could break a line or a terminal is written as \xNN,
- * so a backslash is doubled.
- */
-static void put_escaped(struct ez_buffer *out, const char *name)
+static void put_name(struct ez_buffer *out, const char *name)
 {
-	char code[8];
-
-	for (const char *p = name; *p; p++) {
-		unsigned char c = (unsigned char)*p;
-
-		if (c >= 0x20 && c != 0x7f) {
-			ez_buffer_append(out, c == '\\' ? "\\\\" : p, c == '\\' ? 2 : 1);
-			continue;
-		}
-		snprintf(code, sizeof(code), "\\x%02x", c);
-		ez_buffer_append_text(out, code);
-	}
-	if (!*name)
+	if (*name)
+		ezprof_say_name(out, name);
+	else
 		ez_buffer_append_text(out, "\"\"");
 }
 
@@ -44,16 +31,16 @@ static void print_text(struct ez_buffer *out, const struct ezprof_drawing *drawi
 	size_t i;
 
 	for (i = 0; drawing->live && i < drawing->n_nodes; i++) {
-		put_escaped(out, drawing->nodes[i].name);
+		put_name(out, drawing->nodes[i].name);
 		put_figures(out, drawing->nodes[i].figures);
 		ez_buffer_append_text(out, "\n");
 	}
 	for (i = 0; i < drawing->n_arrows; i++) {
 		const struct ezprof_arrow *arrow = &drawing->arrows[i];
 
-		put_escaped(out, drawing->nodes[arrow->from].name);
+		put_name(out, drawing->nodes[arrow->from].name);
 		ez_buffer_append_text(out, arrow->inferred ? " ~> " : " -> ");
-		put_escaped(out, drawing->nodes[arrow->to].name);
+		put_name(out, drawing->nodes[arrow->to].name);
 		put_figures(out, arrow->figures);
 		ez_buffer_append_text(out, "\n");
 	}
@@ -67,23 +54,31 @@ static void put_number(struct ez_buffer *out, const char *before, size_t number)
 	ez_buffer_append_text(out, text);
 }
 
-/* In double quotes of Graphviz: a backslash would begin one of its own codes. */
-static void put_dot_label(struct ez_buffer *out, const char *name)
-{
-	for (const char *p = name; *p; p++) {
-		unsigned char c = (unsigned char)*p;
-		char code[12];
+typedef void (*put_char_fn)(struct ez_buffer *out, char c);
 
-		if (c == '"' || c == '\\') {
-			ez_buffer_append_text(out, "\\");
-			ez_buffer_append(out, p, 1);
-		} else if (c < 0x20 || c == 0x7f) {
-			snprintf(code, sizeof(code), "\\\\x%02x", c);
-			ez_buffer_append_text(out, code);
-		} else {
-			ez_buffer_append(out, p, 1);
-		}
-	}
+/* A name as it is to be read, and then as the format wants it. */
+static void put_label(struct ez_buffer *out, const char *name, put_char_fn put_char)
+{
+	struct ez_buffer shown;
+
+	ez_buffer_init(&shown, SIZE_MAX / 2);
+	ezprof_say_name(&shown, name);
+	for (size_t i = 0; i < shown.len; i++)
+		put_char(out, (char)shown.data[i]);
+	if (shown.err && !out->err)
+		out->err = shown.err;
+	ez_buffer_free(&shown);
+}
+
+/* In double quotes of Graphviz, where HTML's names of characters count too. */
+static void put_dot_char(struct ez_buffer *out, char c)
+{
+	if (c == '&')
+		ez_buffer_append_text(out, "&amp;");
+	else if (c == '"' || c == '\\')
+		ezprof_put(out, "\\%c", c);
+	else
+		ez_buffer_append(out, &c, 1);
 }
 
 /* White to red; the figures say the same in words. */
@@ -101,10 +96,10 @@ static void print_dot(struct ez_buffer *out, const struct ezprof_drawing *drawin
 	for (i = 0; i < drawing->n_nodes; i++) {
 		put_number(out, "\tn", i);
 		ez_buffer_append_text(out, " [label=\"");
-		put_dot_label(out, drawing->nodes[i].name);
+		put_label(out, drawing->nodes[i].name, put_dot_char);
 		if (drawing->nodes[i].figures) {
 			ez_buffer_append_text(out, "\\n");
-			put_dot_label(out, drawing->nodes[i].figures);
+			put_label(out, drawing->nodes[i].figures, put_dot_char);
 		}
 		ez_buffer_append_text(out, "\"");
 		put_dot_heat(out, drawing->nodes[i].heat);
@@ -117,7 +112,7 @@ static void print_dot(struct ez_buffer *out, const struct ezprof_drawing *drawin
 		put_number(out, " -> n", arrow->to);
 		if (arrow->figures) {
 			ez_buffer_append_text(out, " [label=\"");
-			put_dot_label(out, arrow->figures);
+			put_label(out, arrow->figures, put_dot_char);
 			ez_buffer_append_text(out, "\"]");
 		} else if (drawing->live) {
 			ez_buffer_append_text(out, arrow->inferred ? " [style=dotted]"
@@ -129,19 +124,12 @@ static void print_dot(struct ez_buffer *out, const struct ezprof_drawing *drawin
 }
 
 /* Mermaid knows characters by their number; what isn't plain goes that way. */
-static void put_mermaid_label(struct ez_buffer *out, const char *name)
+static void put_mermaid_char(struct ez_buffer *out, char c)
 {
-	for (const char *p = name; *p; p++) {
-		unsigned char c = (unsigned char)*p;
-		char code[12];
-
-		if (c < 0x20 || c == 0x7f || strchr("\"#&;<>`\\[]{}", c)) {
-			snprintf(code, sizeof(code), "#%u;", c);
-			ez_buffer_append_text(out, code);
-		} else {
-			ez_buffer_append(out, p, 1);
-		}
-	}
+	if (strchr("\"#&;<>`\\[]{}", c))
+		ezprof_put(out, "#%d;", c);
+	else
+		ez_buffer_append(out, &c, 1);
 }
 
 static void put_mermaid_heat(struct ez_buffer *out, size_t node, double heat)
@@ -159,10 +147,10 @@ static void print_mermaid(struct ez_buffer *out, const struct ezprof_drawing *dr
 	for (i = 0; i < drawing->n_nodes; i++) {
 		put_number(out, "    n", i);
 		ez_buffer_append_text(out, "[\"");
-		put_mermaid_label(out, drawing->nodes[i].name);
+		put_label(out, drawing->nodes[i].name, put_mermaid_char);
 		if (drawing->nodes[i].figures) {
 			ez_buffer_append_text(out, "<br/>");
-			put_mermaid_label(out, drawing->nodes[i].figures);
+			put_label(out, drawing->nodes[i].figures, put_mermaid_char);
 		}
 		ez_buffer_append_text(out, "\"]\n");
 	}
@@ -173,7 +161,7 @@ static void print_mermaid(struct ez_buffer *out, const struct ezprof_drawing *dr
 		ez_buffer_append_text(out, arrow->figures || !drawing->live ? " -->" : " -.->");
 		if (arrow->figures) {
 			ez_buffer_append_text(out, "|\"");
-			put_mermaid_label(out, arrow->figures);
+			put_label(out, arrow->figures, put_mermaid_char);
 			ez_buffer_append_text(out, "\"|");
 		}
 		put_number(out, " n", arrow->to);

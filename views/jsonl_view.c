@@ -2,6 +2,7 @@
 /* JSON lines: the document's own objects, so that nothing is lost or said differently. */
 #include "model_read.h"
 #include "view.h"
+#include "visible_name.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static void put_line(struct ez_buffer *out, struct json_object *line)
 
 	if (!text && !out->err)
 		out->err = -ENOMEM;
-	ez_buffer_append_text(out, text ? text : "");
+	ez_visible_json(out, text ? text : "");
 	ez_buffer_append_text(out, "\n");
 }
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "phrase.h"
 #include "task_cost.h"
+#include "text_width.h"
+#include "visible_name.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Longer names are shortened in sentences. */
+#define NAME_COLUMNS 120u
 
 /* Three digits that count, without an exponent. */
 static void say_three(struct ez_buffer *out, double value)
@@ -62,19 +67,20 @@ void ezprof_say_bytes(struct ez_buffer *out, double bytes)
 
 void ezprof_say_name(struct ez_buffer *out, const char *name)
 {
-	for (; *name; name++) {
-		if ((unsigned char)*name < 0x20 || *name == 0x7f)
-			ezprof_put(out, "\\x%02x", (unsigned char)*name);
-		else
-			ez_buffer_append(out, name, 1);
-	}
+	ez_visible_name(out, name);
+}
+
+/* In a sentence; names that differ do so still. */
+static void say_short(struct ez_buffer *out, const char *name)
+{
+	ezprof_put_shortened(out, name, NAME_COLUMNS);
 }
 
 void ezprof_say_publisher(struct ez_buffer *out, const struct ezprof_object *publisher)
 {
 	const char *topic = ezprof_label(publisher, EZPROF_LABEL_TOPIC);
 
-	ezprof_say_name(out, *topic ? topic : ezprof_label(publisher, EZPROF_LABEL_ID));
+	say_short(out, *topic ? topic : ezprof_label(publisher, EZPROF_LABEL_ID));
 }
 
 void ezprof_say_subscriber_name(struct ez_buffer *out, const struct ezprof_model *model,
@@ -86,23 +92,23 @@ void ezprof_say_subscriber_name(struct ez_buffer *out, const struct ezprof_model
 	size_t costliest = ezprof_costliest_task(model, subscriber);
 
 	if (costliest != EZPROF_NO_OBJECT)
-		ezprof_say_name(out, ezprof_label(&model->objects[costliest], EZPROF_LABEL_TASK));
+		say_short(out, ezprof_label(&model->objects[costliest], EZPROF_LABEL_TASK));
 	else if (*task && (strchr(task, ':') || !*topic))
-		ezprof_say_name(out, task);
+		say_short(out, task);
 	else if (*task) {
 		/* A coroutine's name alone doesn't say of which unit. */
-		ezprof_say_name(out, task);
+		say_short(out, task);
 		ez_buffer_append_text(out, " on ");
-		ezprof_say_name(out, topic);
+		say_short(out, topic);
 	} else if (*handle && strcmp(handle, topic) != 0) {
-		ezprof_say_name(out, handle);
+		say_short(out, handle);
 		if (*topic) {
 			ez_buffer_append_text(out, " on ");
-			ezprof_say_name(out, topic);
+			say_short(out, topic);
 		}
 	} else {
 		ez_buffer_append_text(out, "the subscriber of ");
-		ezprof_say_name(out, *topic ? topic : "an unknown topic");
+		say_short(out, *topic ? topic : "an unknown topic");
 	}
 }
 

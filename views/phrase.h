@@ -10,7 +10,8 @@ void ezprof_say_rate(struct ez_buffer *out, double per_s);  /* "47.6 messages/s"
 void ezprof_say_share(struct ez_buffer *out, double share); /* "97 %" */
 void ezprof_say_bytes(struct ez_buffer *out, double bytes); /* "4.2 MB" */
 
-/* A publisher's topic. Control characters of names are written as \xNN. */
+/* A publisher's topic. Names in sentences are shortened to 120 columns, as visible_name.h has it.
+ */
 void ezprof_say_publisher(struct ez_buffer *out, const struct ezprof_object *publisher);
 
 /*
@@ -24,7 +25,7 @@ void ezprof_say_subscriber(struct ez_buffer *out, const struct ezprof_model *mod
 void ezprof_say_subscriber_name(struct ez_buffer *out, const struct ezprof_model *model,
 				const struct ezprof_object *subscriber);
 
-/* A name that may hold anything but control characters. */
+/* A whole name, as visible_name.h has it. */
 void ezprof_say_name(struct ez_buffer *out, const char *name);
 
 #endif

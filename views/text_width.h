@@ -12,7 +12,7 @@ unsigned int ezprof_text_columns(const char *text, size_t n);
 
 /*
  * The text in at most so many columns: cut in the middle, where a digest of the whole stands, so
- * that names that differ only in what was cut differ still. Control characters become \xNN.
+ * that names that differ only in what was cut differ still. As visible_name.h has it.
  */
 void ezprof_put_shortened(struct ez_buffer *out, const char *text, unsigned int columns);
 

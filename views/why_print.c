@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "why_print.h"
 #include "json_writer.h"
-#include "utf8.h"
+#include "text_width.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define SCHEMA "ezprof.why/1"
 #define COLUMNS_MIN 20u
-
-/* Columns of the next word; its bytes in *ret_bytes. */
-static unsigned int word_columns(const char *text, size_t *ret_bytes)
-{
-	size_t bytes = strcspn(text, " "), at = 0;
-	unsigned int columns = 0;
-	uint32_t code;
-
-	while (at < bytes) {
-		at += ez_utf8_decode(text + at, bytes - at, &code);
-		columns++;
-	}
-	*ret_bytes = bytes;
-	return columns;
-}
 
 /* Words of a sentence behind a head of so many columns, which further lines are indented by. */
 static void put_wrapped(struct ez_buffer *out, const char *text, unsigned int head,
@@ -32,7 +17,10 @@ static void put_wrapped(struct ez_buffer *out, const char *text, unsigned int he
 	size_t bytes;
 
 	while (*text) {
-		unsigned int width = word_columns(text, &bytes);
+		unsigned int width;
+
+		bytes = strcspn(text, " ");
+		width = ezprof_text_columns(text, bytes);
 
 		if (columns >= COLUMNS_MIN && at > head && at + 1 + width > columns) {
 			ezprof_put(out, "\n%*s", (int)head, "");

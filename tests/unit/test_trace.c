@@ -284,7 +284,8 @@ static void latencies(void **state)
 	assert_int_equal(p->done.p50_ns, 19000);
 	ezprof_trace_summary_print(s, trace, to);
 	fclose(to);
-	assert_non_null(strstr(text, "IN (100) -> FLT (200) -> SI\"NK?\xc3\xa4 (300)\n  arrival "));
+	assert_non_null(
+		strstr(text, "IN (100) -> FLT (200) -> SI\"NK\\x0a\xc3\xa4 (300)\n  arrival "));
 	assert_non_null(strstr(text, "  1 more whose hand-over was not recorded\n"));
 	free(text);
 	ezprof_trace_summary_free(s);

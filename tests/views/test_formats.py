@@ -9,8 +9,10 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 import unittest
 
+from graph_client import Server
 from made_profile import Made
 
 EZPROF = os.path.join(os.environ["EZPROF_BIN_DIR"], "ezprof")
@@ -30,6 +32,15 @@ def show(document, form, columns=None, options=()):
                           input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=env, timeout=20)
     assert done.returncode in (0, 5), (done.returncode, done.stderr)
+    return done.stdout.decode()
+
+
+def said(*words, status=0, columns=None):
+    env = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    done = subprocess.run([EZPROF, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=20,
+                          stderr=subprocess.PIPE,
+                          env={**env, **({"COLUMNS": str(columns)} if columns else {})})
+    assert done.returncode == status, (words, done.returncode, done.stderr)
     return done.stdout.decode()
 
 
@@ -130,19 +141,71 @@ class Golden(unittest.TestCase):
         self.assertEqual(publishers_named(["A/OUT"]), ["A/OUT"])
         self.assertEqual(publishers_named(["A/OUT", "B/OUT"]), [""])
 
-    def test_golden(self):
+    def same(self, name, text):
+        text = re.sub('"tool_version": "[^"]*"', '"tool_version": ""', text) if name == "why.json" else text
+        path = os.path.join(HERE, "golden", name)
+        if os.environ.get("EZPROF_UPDATE_GOLDEN"):
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+        with open(path, encoding="utf-8", newline="") as file:
+            self.assertEqual(text, file.read(), path)
+
+    def test_profile(self):
         for kind, document in (("chain", recorded()), ("names", named(NAMES[:7]))):
-            for form in FORMATS:
-                text = show(document, form, 100 if form == "table" else None)
-                path = os.path.join(HERE, "golden", f"{kind}.{form}")
-                if form == "json":  # the document itself
-                    self.assertEqual(json.loads(text), document)
-                    continue
-                if os.environ.get("EZPROF_UPDATE_GOLDEN"):
-                    with open(path, "w", encoding="utf-8", newline="") as file:
-                        file.write(text)
-                with open(path, encoding="utf-8", newline="") as file:
-                    self.assertEqual(text, file.read(), path)
+            self.assertEqual(json.loads(show(document, "json")), document)
+            for form in FORMATS[1:]:
+                self.same(f"{kind}.{form}", show(document, form, 100 if form == "table" else None))
+
+    def test_documents(self):
+        """What is made of the recorded document by other commands."""
+        with tempfile.TemporaryDirectory() as folder:
+            later = os.path.join(folder, "later.json")
+            document = recorded()
+            for channel in document["channels"]:
+                for subscriber in channel["subscribers"]:
+                    subscriber["processing"]["p99_ms"] *= 1.5
+            with open(later, "w", encoding="utf-8") as file:
+                json.dump(document, file)
+            rule = ("--fail-if", "sub.process_p99_ms > 5", "--fail-if", "graph.lost_total > 0")
+            for name, words, status in (
+                    ("why", ("why", RECORDED), 0), ("why.json", ("why", "--json", RECORDED), 0),
+                    ("check", ("check", *rule, RECORDED), 3),
+                    ("check.json", ("check", "--json", *rule, RECORDED), 3),
+                    ("diff", ("diff", RECORDED, later), 0),
+                    ("diff.json", ("diff", "--json", RECORDED, later), 0)):
+                self.same(name, said(*words, status=status, columns=100))
+
+    def test_drawings(self):
+        """A graph server without anybody, and what it says of edges."""
+        with Server() as server:
+            for edge in (("SYS/SRC/OUT", "SYS/FLT/IN"), ("SYS/FLT/OUT", 'SYS/"odd"\n/IN'),
+                         ("SYS/FLT/OUT", "Gr\u00fc\u00dfe/IN")):
+                server.connect(*edge)
+            for form in ("text", "dot", "mermaid", "json"):
+                for kind, words in (("graph", ()), ("compact", ("--compact",)),
+                                    ("live", ("--live", "--window", "0.2"))):
+                    self.same(f"{kind}.{form}",
+                              said("graph", "--address", server.address, "--format", form, *words))
+
+
+# Each output of each command: its golden text is above, or why there is none.
+ELSEWHERE = {
+    "doctor": "of this machine; e2e_doctor has its shape",
+    "ps": "of this machine; e2e_ps has its shape, views_names_live its names",
+    "probes": "addresses and arguments of a build; e2e_probes",
+    "explain": "the same list as docs/metrics.md, which views_metrics compares",
+    "record": "times of a run; test_trace has the text, e2e_record and e2e_record_perfetto decode it",
+    "run": "prints what the program prints", "serve": "prints an address", "shutdown": "prints nothing",
+    "top": "by tests of its own", "report": "by tests of its own", "export": "by tests of its own",
+}
+
+
+class Inventory(unittest.TestCase):
+    def test_every_command(self):
+        commands = re.findall(r"^  (\w+) ", said("--help").split("Commands:")[1], re.MULTILINE)
+        self.assertGreater(len(commands), 10)
+        for name in commands:
+            self.assertIn(name, {"profile", "why", "check", "diff", "graph", *ELSEWHERE})
 
 
 class SameNumbers(unittest.TestCase):
