@@ -14,7 +14,9 @@ find_program(EZPROF_BPFTOOL NAMES bpftool PATHS /usr/sbin /usr/local/sbin REQUIR
 set(_bpf_arch_x86_64 x86)
 set(_bpf_arch_aarch64 arm64)
 set(EZPROF_BPF_FLAGS -target bpf -mcpu=v3 -g -O2 -Wall -Wextra
-	-D__TARGET_ARCH_${_bpf_arch_${CMAKE_SYSTEM_PROCESSOR}})
+	-D__TARGET_ARCH_${_bpf_arch_${CMAKE_SYSTEM_PROCESSOR}}
+	# Line numbers travel into the kernel and into packages: with paths of the tree, not of the builder.
+	-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 if(CMAKE_C_LIBRARY_ARCHITECTURE)
 	# The second is where Debian's cross compilers have them.
 	list(APPEND EZPROF_BPF_FLAGS -idirafter /usr/include/${CMAKE_C_LIBRARY_ARCHITECTURE}

@@ -2,22 +2,34 @@
 # SPDX-License-Identifier: MIT
 # Builds, runs a graph of four processes on a free port, profiles it, names the slowest subscriber, and
 # takes everything away again. On stdout: what `ezprof profile --window 2.0` answers. Needs root.
-# EZPROF_BIN_DIR: programs that are built already.
+# EZPROF_BIN_DIR: programs that are built already. As installed (libexec/ezprof/demo.sh) it takes those
+# that were installed with it, and builds nothing.
 set -eu -o pipefail
-cd "$(dirname "$0")/.."
-bin=${EZPROF_BIN_DIR:-}
-if [ -z "$bin" ]; then
-    scripts/build.sh dev
-    bin=$PWD/build/bin
-fi
-work=$(mktemp -d)
-declare -A pids=() # what runs: name -> pid
+here=$(cd "$(dirname "$0")" && pwd)
 
 say() { echo "demo: $*" >&2; }
 fail() {
     say "$*"
     exit 1
 }
+if [ "$(id -u)" -ne 0 ]; then
+    say "attaching to probes needs root; type: sudo $0"
+    exit 77
+fi
+bin=${EZPROF_BIN_DIR:-}
+if [ -x "$here/ezmsg-node" ]; then
+    bin=$(cd "$here/../../bin" && pwd)
+elif [ -z "$bin" ]; then
+    "$here/build.sh" dev
+    bin=$here/../build/bin
+fi
+node=$bin/ezmsg-node
+[ -x "$node" ] || node=$here/ezmsg-node
+for tool in python3 bpftool; do
+    command -v $tool >/dev/null || fail "$tool is missing; type: sudo apt-get install $tool"
+done
+work=$(mktemp -d)
+declare -A pids=() # what runs: name -> pid
 
 # At any exit, planned or not: nothing that was started here goes on.
 clean_up() {
@@ -92,13 +104,13 @@ wait_for "the graph server" grep -q : "$work/server.out"
 address=$(head -n 1 "$work/server.out")
 
 # The source's monitor gets its messages within the process, the workers by shared memory, the sink by tcp.
-start source "$bin/ezmsg-node" source samples --address "$address" \
+start source "$node" source samples --address "$address" \
     --rate 250 --bytes 4096 --monitor --wait-channels 3
-start worker-fast "$bin/ezmsg-node" relay samples features/fast --address "$address" \
+start worker-fast "$node" relay samples features/fast --address "$address" \
     --work-ms 0.5 --handle worker-fast --tcp
-start worker-slow "$bin/ezmsg-node" relay samples features/slow --address "$address" \
+start worker-slow "$node" relay samples features/slow --address "$address" \
     --work-ms 5 --handle worker-slow --tcp
-start sink "$bin/ezmsg-node" sink features/fast features/slow --address "$address" --handle sink
+start sink "$node" sink features/fast features/slow --address "$address" --handle sink
 nodes=(source worker-fast worker-slow sink)
 node_pids=()
 for node in "${nodes[@]}"; do
@@ -111,7 +123,7 @@ start agent "$bin/ezprof-bpf" attach "${node_pids[@]}" --address "$address"
 wait_for "the agent" grep -q ready "$work/agent.log"
 cat "$work/agent.log" >&2
 # Raised now, so that reading 0 later means something.
-! scripts/semaphores.py "${node_pids[@]}" >/dev/null || fail "attached, and no semaphore is raised"
+! "$here/semaphores.py" "${node_pids[@]}" >/dev/null || fail "attached, and no semaphore is raised"
 all_pids=("${node_pids[@]}" "${pids[server]}" $(with_children "${pids[agent]}"))
 run_files=("/run/ezprof/agent-${pids[agent]}.sock" "/run/ezprof/server-${address##*:}")
 programs=$(bpf_programs_of "${pids[agent]}")
@@ -128,7 +140,7 @@ COLUMNS=100 "$bin/ezprof" why "$work/profile.json" >&2
 
 # The agent goes first, so that its targets, still alive, can show that nobody listens any more.
 stop agent
-wait_for "the semaphores to fall" scripts/semaphores.py "${node_pids[@]}"
+wait_for "the semaphores to fall" "$here/semaphores.py" "${node_pids[@]}"
 for node in source worker-fast worker-slow sink; do
     stop "$node"
 done

@@ -14,13 +14,15 @@ packages=(
     python3 python3-venv python3-dev python3.11-dbg git procps iproute2
 )
 # Without these some tests are skipped, saying so: an old kernel in a virtual machine, builds for
-# aarch64, other linkers; a benchmark against LTTng-UST; formats as other programs read them.
+# aarch64, other linkers; a benchmark against LTTng-UST; formats as other programs read them; what
+# comes with a Debian package.
 for_some_tests=(
     qemu-system-x86
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
     lld binutils libclang-rt-14-dev
     liblttng-ust-dev lttng-tools
     graphviz python3-prometheus-client
+    lintian man-db bash-completion
 )
 # Two packages have it, and exclude each other.
 command -v busybox >/dev/null || for_some_tests+=(busybox)
