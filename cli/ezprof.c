@@ -5,6 +5,7 @@
 #include "doctor_command.h"
 #include "exit_status.h"
 #include "explain_command.h"
+#include "export_command.h"
 #include "graph_command.h"
 #include "output.h"
 #include "probes_command.h"
@@ -28,6 +29,7 @@ static const struct ezprof_command commands[] = {
 	{"explain", "say what a metric means: start, end, clock, unit", ezprof_explain_main},
 	{"record", "record every message of a graph for a trace viewer, or sum its latencies up",
 	 ezprof_record_main},
+	{"export", "serve a graph's figures to Prometheus", ezprof_export_main},
 	{"run", "run a Python program with probes in its ezmsg graph", ezprof_run_main},
 	{"serve", "run a graph server", ezprof_serve_main},
 	{"shutdown", "end a graph server", ezprof_shutdown_main},
