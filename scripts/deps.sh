@@ -18,6 +18,7 @@ packages=(
 # comes with a Debian package.
 for_some_tests=(
     qemu-system-x86
+    prometheus
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
     lld binutils libclang-rt-14-dev
     liblttng-ust-dev lttng-tools

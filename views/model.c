@@ -164,7 +164,29 @@ static int read_inner(struct ezprof_model *model, enum ezprof_scope scope, struc
 	for (i = 0; i < n && !err; i++)
 		err = read_list(model, scope,
 				ezprof_json_at(json_object_array_get_idx(list, i), key),
-				first_parent == EZPROF_NO_OBJECT ? first_parent : first_parent + i);
+				first_parent + i);
+	return err;
+}
+
+/* A task is of its agent's host; the document says so once. */
+static int read_tasks(struct ezprof_model *model, struct json_object *agents)
+{
+	size_t i, n = ezprof_json_length(agents);
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		struct json_object *agent = json_object_array_get_idx(agents, i);
+		size_t at = model->n;
+
+		err = read_list(model, EZPROF_TASK, ezprof_json_at(agent, "tasks"),
+				EZPROF_NO_OBJECT);
+		for (; at < model->n && !err; at++) {
+			char **host = &model->objects[at].labels[EZPROF_LABEL_HOST];
+
+			if (!*host)
+				*host = ezprof_json_copy(agent, "host");
+		}
+	}
 	return err;
 }
 
@@ -197,7 +219,7 @@ static int read_objects(struct ezprof_model *model, struct json_object *document
 					 model->first[EZPROF_CHAN]);
 			break;
 		case EZPROF_TASK:
-			err = read_inner(model, s, agents, "tasks", EZPROF_NO_OBJECT);
+			err = read_tasks(model, agents);
 			break;
 		default:
 			err = read_list(model, s, agents, EZPROF_NO_OBJECT);
