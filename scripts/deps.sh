@@ -69,5 +69,12 @@ if ! install "${missing[@]}"; then
     echo "deps: could not install ${missing[*]}" >&2
     exit 1
 fi
+# Debian starts it at once; tests want the program alone, and to start their own.
+no_service() {
+    if [[ " ${missing_for_some[*]} " == *" prometheus "* ]] && [ -d /run/systemd/system ]; then
+        systemctl disable --now prometheus >>"$log" 2>&1 || true
+    fi
+}
 install "${missing_for_some[@]}" ||
     echo "deps: could not install ${missing_for_some[*]}; some tests will be skipped" >&2
+no_service
