@@ -95,6 +95,7 @@ struct ez_channel {
 	struct ez_stream peer;	/* to the publisher; written to under the lock once up */
 	struct ez_stream lease; /* SHM_ATTACH link */
 	struct ez_io_timer timer;
+	ez_mono_ns_t setup_deadline_ns;
 	struct ez_io_job retire_job;
 	struct ez_io_job release_job;
 	struct ez_segment *segment;

@@ -17,6 +17,9 @@
 #define MESSAGE_BYTES_MIN 26
 #define MESSAGE_BYTES_MAX (UINT64_C(1) << 34)
 
+/* So many more than it may, for what isn't a message: subscribers, repeated ids, freed leases. */
+#define UNRELEASED_SPARE 1024
+
 static void drop_unread(struct ez_channel *channel, uint64_t id, const char *why)
 {
 	ez_log(EZ_LOG_WARN, "topic %s: message %ju is lost: %s", channel->topic, (uintmax_t)id,
@@ -26,16 +29,23 @@ static void drop_unread(struct ez_channel *channel, uint64_t id, const char *why
 	pthread_mutex_unlock(&channel->lock);
 }
 
-static void deliver(struct ez_channel *channel, uint64_t id, struct ez_parts *parts,
-		    struct ez_segment *segment, uint8_t *heap)
+/* -EPROTO: it doesn't wait for acknowledgements, and would fill our memory. */
+static int deliver(struct ez_channel *channel, uint64_t id, struct ez_parts *parts,
+		   struct ez_segment *segment, uint8_t *heap)
 {
 	struct ez_item *dropped = NULL;
+	bool too_many;
 
 	pthread_mutex_lock(&channel->lock);
 	ez_deliver_locked(channel, id, heap ? EZ_VIA_TCP : EZ_VIA_SHM, parts, segment, heap,
 			  &dropped);
+	too_many = channel->users > 2 * channel->num_buffers + UNRELEASED_SPARE;
 	pthread_mutex_unlock(&channel->lock);
 	ez_items_drop(dropped);
+	if (too_many)
+		ez_log(EZ_LOG_WARN, "topic %s: the publisher doesn't wait for %ju unread messages",
+		       channel->topic, (uintmax_t)channel->num_buffers);
+	return too_many ? -EPROTO : 0;
 }
 
 /* -EPROTO: the segment is no longer what it was, nor is the link any good. */
@@ -56,19 +66,20 @@ static int deliver_slot(struct ez_channel *channel, uint64_t id)
 		       segment->name);
 		return -EPROTO;
 	}
-	if (err)
-		drop_unread(channel, id, strerror(-err));
-	else
-		deliver(channel, id, &parts, ez_segment_ref(segment), NULL);
+	if (!err)
+		return deliver(channel, id, &parts, ez_segment_ref(segment), NULL);
+	drop_unread(channel, id, strerror(-err));
 	return 0;
 }
 
 void ez_channel_rx_attached(struct ez_channel *channel, int err)
 {
-	if (!err)
-		err = deliver_slot(channel, channel->rx_id);
-	if (err)
+	if (err) {
 		drop_unread(channel, channel->rx_id, strerror(-err));
+	} else if (deliver_slot(channel, channel->rx_id)) {
+		ez_channel_close(channel);
+		return;
+	}
 	ez_channel_shared(channel);
 	ez_stream_resume(&channel->peer);
 }
@@ -128,8 +139,7 @@ int ez_channel_rx_sunk(struct ez_stream *stream)
 	if (err)
 		return -EPROTO;
 	channel->rx_heap = NULL;
-	deliver(channel, channel->rx_id, &parts, NULL, heap);
-	return 0;
+	return deliver(channel, channel->rx_id, &parts, NULL, heap);
 }
 
 int ez_channel_rx_parse(struct ez_stream *stream, struct ez_reader *reader)

@@ -197,13 +197,26 @@ static void open_entry_locked(struct ez_link *link)
 	ez_registry_open(&spec, &link->entry);
 }
 
+/*
+ * Anybody may give the id of our own channel for its own, once that is known: the first one is it,
+ * since nobody else can know it before.
+ */
+static bool is_taken(const struct ez_publisher *publisher, const struct ez_channel *channel)
+{
+	const struct ez_link *link = publisher->links;
+
+	while (link && link->local != channel)
+		link = link->next;
+	return link != NULL;
+}
+
 /* The same process for sure: the channel is an object of this context. */
 static void find_local(struct ez_link *link)
 {
 	struct ez_publisher *publisher = link->publisher;
 	struct ez_channel *channel = ez_context_channel(publisher->context, &link->channel_id);
 
-	if (!channel || channel->local != publisher)
+	if (!channel || channel->local != publisher || is_taken(publisher, channel))
 		return;
 	link->local = ez_channel_ref(channel);
 	link->is_local = link->shm_ok && publisher->allow_local && !publisher->force_tcp;

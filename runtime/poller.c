@@ -111,7 +111,7 @@ int ez_poller_wait(struct ez_poller *poller, ez_mono_ns_t deadline_ns,
 	for (int i = 0; i < n; i++)
 		if (events[i].data.fd != poller->kick_fd)
 			ret_fds[found++] = events[i].data.fd;
-	return n == 0 && ez_clock_mono_ns() >= deadline_ns ? -ETIMEDOUT : found;
+	return n == 0 && ez_poller_is_late(deadline_ns) ? -ETIMEDOUT : found;
 }
 
 void ez_poller_forget(const struct ez_poller *poller, int fd)

@@ -61,6 +61,14 @@ static inline bool ez_poller_is_flow_locked(struct ez_poller *poller, ez_mono_ns
  */
 int ez_poller_wait(struct ez_poller *poller, ez_mono_ns_t deadline_ns,
 		   int ret_fds[EZ_POLLER_EVENTS]);
+/*
+ * Has the time come? To be asked after reading, too: a peer that never stops sending, whatever it
+ * sends, must not make a wait longer.
+ */
+static inline bool ez_poller_is_late(ez_mono_ns_t deadline_ns)
+{
+	return deadline_ns != EZ_NEVER && ez_clock_mono_ns() >= deadline_ns;
+}
 /* Watches that socket no more. */
 void ez_poller_forget(const struct ez_poller *poller, int fd);
 

@@ -69,7 +69,9 @@ static int poll_locked(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns)
 		read_sockets(publisher, fds, n);
 	pthread_mutex_lock(&publisher->lock);
 	ez_poller_calm_locked(&publisher->poller);
-	return n < 0 ? n : 0;
+	if (n < 0)
+		return n;
+	return ez_poller_is_late(deadline_ns) ? -ETIMEDOUT : 0;
 }
 
 int ez_publisher_wait_locked(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns)

@@ -74,7 +74,9 @@ static int poll_locked(struct ez_subscriber *subscriber, ez_mono_ns_t deadline_n
 	/* At the end it stays, for all to see. */
 	if (!subscriber->closed && !subscriber->failed)
 		ez_poller_calm_locked(poller);
-	return n < 0 ? n : 0;
+	if (n < 0)
+		return n;
+	return ez_poller_is_late(deadline_ns) ? -ETIMEDOUT : 0;
 }
 
 int ez_subscriber_wait_locked(struct ez_subscriber *subscriber, ez_mono_ns_t deadline_ns)

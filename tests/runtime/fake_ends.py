@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Publishers and channels that a test plays byte by byte, with whatever it likes to break."""
 import socket
+import traceback
 
-from graph_client import CHANNEL, COMPLETE, PUBLISH, RX_ACK, SHM_OK, TX_SHM, TX_TCP, WAIT_S, Link, string, u64
+from graph_client import (CHANNEL, COMPLETE, PUBLISH, RX_ACK, SHM_OK, SUBSCRIBE, TX_SHM, TX_TCP, WAIT_S, Closed, Link,
+                          Server, string, u64)
+from runtime_peer import Peer
 
 SHM_ATTACH_FAILED, ELIDE_OK, AXIS_RESEND = 0x14, 0x29, 0x2A
 NUM_BUFFERS = 4
@@ -72,11 +75,12 @@ class FakePublisher:
 class FakeChannel(Stream):
     """Connected to a publisher of ours, after the handshake."""
 
-    def __init__(self, server, publisher_id, answer=SHM_OK, pid=1, topic=b"T"):
+    def __init__(self, server, publisher_id, answer=SHM_OK, pid=1, topic=b"T", number=None):
         self.graph = Link(server.address)
         self.graph.send(CHANNEL, string(publisher_id))
         self.graph.expect(COMPLETE)
-        number = self.graph.read_str()
+        own_number = self.graph.read_str()
+        number = number or own_number
         host, port = self.graph.read_str().decode().rsplit(":", 1)
         super().__init__(socket.create_connection((host, int(port))))
         self.send(CHANNEL, string(number))
@@ -104,3 +108,56 @@ class FakeChannel(Stream):
 
     def ack(self, number):
         self.send(RX_ACK, u64(number))
+
+
+# ---- what tests do with them ----
+
+def write_slot(name, number, data, buf_size=1024):
+    stride = buf_size + 16 * NUM_BUFFERS
+    with open("/dev/shm/" + name, "r+b") as file:
+        file.seek(number % NUM_BUFFERS * stride + 16)
+        file.write(data)
+
+
+def expect_ack(link, number):
+    link.expect(RX_ACK)
+    assert link.read_u64() == number
+
+
+def subscribe_to(server, peer, publisher, **handshake):
+    peer.send("sub T")
+    link, answer = publisher.accept(**handshake)
+    peer.expect("ok")
+    return link, answer
+
+
+def tcp(link, number, content=b"abc"):
+    data = marshalled(number, content)
+    link.send(TX_TCP, u64(number), u64(len(data)), data)
+
+
+def publish(server, peer, options=""):
+    """Our publisher's id: a subscriber of our own is told it."""
+    peer.tell(f"pub T 2 {options}")
+    with Link(server.address) as subscriber:
+        subscriber.send(SUBSCRIBE, string("T"))
+        subscriber.read_str()
+        (publisher_id,) = subscriber.read_update()
+        subscriber.confirm()
+        subscriber.expect(COMPLETE)
+    return publisher_id
+
+
+def run_cases(cases):
+    """Each is a function of a server and a process of ours, and that process's environment. An exit status."""
+    failed = 0
+    for case, env in cases:
+        with Server() as server, Peer(server.address, env) as peer:
+            try:
+                case(server, peer)
+                peer.quit()
+                print(f"{case.__name__}: as it should be", flush=True)
+            except (AssertionError, Closed, OSError):
+                failed += 1
+                print(f"{case.__name__}:\n{traceback.format_exc()}", flush=True)
+    return 1 if failed else 0

@@ -10,6 +10,8 @@
  *   raw HEX[,HEX...]               sent 1      (buffers as they are, the pickle first)
  *   array COUNT ELEMENTS           sent COUNT  (float32: 0, 1, 2 ...)
  *   recv COUNT [I]                 got COUNT BYTES VIA
+ *   recvfor MS                     got 1           (or an error after so long)
+ *   drain BYTES                    drained COUNT   (messages before one of so many bytes)
  *   sum COUNT [I]                  sum COUNT CONTENT  (content bytes; arrays: their elements' sum)
  *   take [I]                       took ID     (kept until release, or for ever)
  *   look                           saw SUM     (of the bytes of what was taken)
@@ -233,6 +235,37 @@ static void do_recv(struct peer *peer, unsigned int count, unsigned int index, b
 		printf("got %u %" PRIu64 " %s\n", count, bytes, names[message.via]);
 }
 
+static void do_recv_for(struct peer *peer, unsigned int ms)
+{
+	struct ez_message message;
+	int err = ez_receive(peer->subscribers[0], ms * INT64_C(1000000), &message);
+
+	if (!err)
+		ez_message_release(&message);
+	say(err, "got 1");
+}
+
+static void do_drain(struct peer *peer, size_t bytes)
+{
+	struct ez_message message;
+	unsigned int count = 0;
+	bool found = false;
+	int err = 0;
+
+	while (!err && !found) {
+		err = ez_receive(peer->subscribers[0], PATIENCE_NS, &message);
+		if (err)
+			break;
+		found = message.total_bytes == bytes;
+		count += !found;
+		ez_message_release(&message);
+	}
+	if (err)
+		say(err, "");
+	else
+		printf("drained %u\n", count);
+}
+
 static void do_take(struct peer *peer, unsigned int index)
 {
 	int err = ez_receive(peer->subscribers[index], PATIENCE_NS, &peer->kept);
@@ -300,6 +333,10 @@ static void obey(struct peer *peer, char *line)
 		do_array(peer, a, b);
 	} else if (sscanf(line, "recv %u %u", &a, &b) >= 1 && b < peer->num_subscribers) {
 		do_recv(peer, a, b, false);
+	} else if (sscanf(line, "recvfor %u", &a) == 1) {
+		do_recv_for(peer, a);
+	} else if (sscanf(line, "drain %u", &a) == 1) {
+		do_drain(peer, a);
 	} else if (sscanf(line, "sum %u %u", &a, &b) >= 1 && b < peer->num_subscribers) {
 		do_recv(peer, a, b, true);
 	} else if (sscanf(line, "unsub %u", &a) == 1 && a < peer->num_subscribers) {

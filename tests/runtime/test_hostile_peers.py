@@ -8,36 +8,10 @@ import socket
 import sys
 import threading
 import time
-import traceback
 
 from fake_ends import (AXIS_RESEND, ELIDE_OK, NUM_BUFFERS, SHM_ATTACH_FAILED, FakeChannel, FakePublisher, Stream,
-                       marshalled)
-from graph_client import CHANNEL, COMPLETE, RX_ACK, SHM_OK, TX_SHM, TX_TCP, Closed, Link, Server, string, u64
-from runtime_peer import Peer
-
-
-def write_slot(name, number, data, buf_size=1024):
-    stride = buf_size + 16 * NUM_BUFFERS
-    with open("/dev/shm/" + name, "r+b") as file:
-        file.seek(number % NUM_BUFFERS * stride + 16)
-        file.write(data)
-
-
-def expect_ack(link, number):
-    link.expect(RX_ACK)
-    assert link.read_u64() == number
-
-
-def subscribe_to(server, peer, publisher, **handshake):
-    peer.send("sub T")
-    link, answer = publisher.accept(**handshake)
-    peer.expect("ok")
-    return link, answer
-
-
-def tcp(link, number, content=b"abc"):
-    data = marshalled(number, content)
-    link.send(TX_TCP, u64(number), u64(len(data)), data)
+                       expect_ack, marshalled, publish, run_cases, subscribe_to, tcp, write_slot)
+from graph_client import CHANNEL, RX_ACK, SHM_OK, TX_SHM, TX_TCP, string, u64
 
 
 # ---- publishers ----
@@ -261,18 +235,6 @@ def byte_by_byte(server, peer):
 
 # ---- channels ----
 
-def publish(server, peer, options=""):
-    """Our publisher's id: a subscriber of our own is told it."""
-    peer.tell(f"pub T 2 {options}")
-    with Link(server.address) as subscriber:
-        subscriber.send(2, string("T"))
-        subscriber.read_str()
-        (publisher_id,) = subscriber.read_update()
-        subscriber.confirm()
-        subscriber.expect(COMPLETE)
-    return publisher_id
-
-
 def odd_channels(server, peer):
     """Garbage ends that link; who says nothing more is left in peace, and holds nobody up."""
     publisher_id = publish(server, peer)
@@ -435,18 +397,4 @@ CASES = ((broken_frames, {}), (stale_and_unknown_segments, {}), (odd_segments, {
          (lost_lease, {"EZ_LEASE_TIMEOUT_MS": "150"}))
 
 
-def main():
-    failed = 0
-    for case, env in CASES:
-        with Server() as server, Peer(server.address, env) as peer:
-            try:
-                case(server, peer)
-                peer.quit()
-                print(f"{case.__name__}: as it should be")
-            except (AssertionError, Closed, OSError):
-                failed += 1
-                print(f"{case.__name__}:\n{traceback.format_exc()}")
-    return 1 if failed else 0
-
-
-sys.exit(main())
+sys.exit(run_cases(CASES))
