@@ -112,3 +112,17 @@ int ezprof_document_model(const char *program, const char *text, struct ezprof_m
 
 	return err ? explain(program, "the answer", err) : EZPROF_EXIT_OK;
 }
+
+int ezprof_document_status(const struct ezprof_model *model)
+{
+	const struct ezprof_object *graph = &model->objects[0];
+
+	if (ezprof_figure(graph, EZPROF_GRAPH_ERRORS, 0.0) > 0 ||
+	    ezprof_figure(graph, EZPROF_GRAPH_LOST_TOTAL, 0.0) > 0)
+		return EZPROF_EXIT_PARTIAL;
+	if (ezprof_figure(graph, EZPROF_GRAPH_PUBLISHERS, 0.0) +
+		    ezprof_figure(graph, EZPROF_GRAPH_CHANNELS, 0.0) <
+	    1)
+		return EZPROF_EXIT_NOTHING;
+	return EZPROF_EXIT_OK;
+}

@@ -24,4 +24,8 @@ int ezprof_document_samples(const char *program, const char *what, const char *t
 /* The model of a document's text. Prints why not, and returns an exit status. */
 int ezprof_document_model(const char *program, const char *text, struct ezprof_model **ret_model);
 
+/* The exit status for what it says: something was lost or silent, or there is no endpoint at all.
+ */
+int ezprof_document_status(const struct ezprof_model *model);
+
 #endif

@@ -12,6 +12,7 @@
 #include "profile_command.h"
 #include "ps_command.h"
 #include "record_command.h"
+#include "report_command.h"
 #include "run_command.h"
 #include "server_command.h"
 #include "why_command.h"
@@ -30,6 +31,8 @@ static const struct ezprof_command commands[] = {
 	{"record", "record every message of a graph for a trace viewer, or sum its latencies up",
 	 ezprof_record_main},
 	{"export", "serve a graph's figures to Prometheus", ezprof_export_main},
+	{"report", "write one HTML file that shows a graph: causes, drawing, figures, over time",
+	 ezprof_report_main},
 	{"run", "run a Python program with probes in its ezmsg graph", ezprof_run_main},
 	{"serve", "run a graph server", ezprof_serve_main},
 	{"shutdown", "end a graph server", ezprof_shutdown_main},

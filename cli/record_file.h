@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a recording: written under another name and renamed, so that none is half there. */
+/* The files of a recording. */
 #ifndef EZPROF_RECORD_FILE_H
 #define EZPROF_RECORD_FILE_H
 
 #include "trace_match.h"
 #include "record_run.h"
-
-/* Whether files can be written there: found out before anything is recorded. Negative errno. */
-int ezprof_record_file_try(const char *path);
 
 /*
  * Writes what is matched. dump: 0: the file itself, else the number of one beside it

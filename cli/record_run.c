@@ -8,6 +8,7 @@
 #include "graph_address.h"
 #include "graph_choice.h"
 #include "output.h"
+#include "output_file.h"
 #include "record_file.h"
 #include "text_width.h"
 #include "trace_store.h"
@@ -445,7 +446,7 @@ int ezprof_record_run(const struct ezprof_record_options *options)
 	int status = EZPROF_EXIT_FAILURE, err = take_signals(&r);
 
 	if (!err && options->path)
-		err = ezprof_record_file_try(options->path);
+		err = ezprof_output_file_try(options->path);
 	if (err)
 		say("cannot write %s: %s", options->path ? options->path : "", strerror(-err));
 	if (!err) {

@@ -130,20 +130,6 @@ static int print(const struct options *o, const struct ezprof_model *model,
 	return ezprof_output_buffer(PROGRAM, &out);
 }
 
-static int status_of(const struct ezprof_model *model)
-{
-	const struct ezprof_object *graph = &model->objects[0];
-
-	if (ezprof_figure(graph, EZPROF_GRAPH_ERRORS, 0.0) > 0 ||
-	    ezprof_figure(graph, EZPROF_GRAPH_LOST_TOTAL, 0.0) > 0)
-		return EZPROF_EXIT_PARTIAL;
-	if (ezprof_figure(graph, EZPROF_GRAPH_PUBLISHERS, 0.0) +
-		    ezprof_figure(graph, EZPROF_GRAPH_CHANNELS, 0.0) <
-	    1)
-		return EZPROF_EXIT_NOTHING;
-	return EZPROF_EXIT_OK;
-}
-
 int ezprof_why_main(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "[FILE...]", doc,
@@ -163,7 +149,7 @@ int ezprof_why_main(int argc, char **argv)
 	if (!status)
 		status = print(&o, model, &findings);
 	if (!status)
-		status = status_of(model);
+		status = ezprof_document_status(model);
 	ezprof_findings_free(&findings);
 	ezprof_model_free(before);
 	ezprof_model_free(model);

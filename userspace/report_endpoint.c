@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "report_endpoint.h"
+#include "histogram.h"
 #include "json_value.h"
 #include "window_fold.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define REPORT_TRANSPORT(name, value, text) [value] = text,
@@ -76,6 +79,24 @@ static void add_quantile(struct json_object *o, const char *key, const struct ti
 	ezprof_json_double_if(o, key, t->has_hist && t->interval.samples, ms(ns));
 }
 
+/* The bins that aren't empty, as one text: a list would make the document long for people. */
+#define BIN_TEXT_BYTES 33 /* " 16106127360:4294967295" */
+static void add_bins(struct json_object *o, const struct timing *t)
+{
+	char text[EZ_HIST_BINS * BIN_TEXT_BYTES + 1] = "";
+	size_t at = 0;
+	uint32_t bin;
+
+	for (bin = 0; bin < EZ_HIST_BINS; bin++) {
+		if (!t->hist[bin])
+			continue;
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%" PRIu64 ":%" PRIu32,
+				       at ? " " : "", ez_hist_bin_low_ns(bin), t->hist[bin]);
+	}
+	if (t->has_hist)
+		ezprof_json_text(o, "bins", text);
+}
+
 static struct json_object *timing_object(const struct timing *t, bool with_p90)
 {
 	struct json_object *o = json_object_new_object();
@@ -86,6 +107,8 @@ static struct json_object *timing_object(const struct timing *t, bool with_p90)
 		add_quantile(o, "p90_ms", t, 90);
 	add_quantile(o, "p99_ms", t, 99);
 	ezprof_json_double_if(o, "min_ms", t->has_hist && t->interval.samples, ms(t->min_ns));
+	if (with_p90)
+		add_bins(o, t);
 	return o;
 }
 

@@ -276,7 +276,7 @@ static int add_topics(struct ezprof_drawing *drawing, const struct ez_dag *dag)
 	size_t i, k, from, to;
 	int err = 0;
 
-	for (i = 0; dag && i < dag->n_topics && !err; i++) {
+	for (i = 0; i < dag->n_topics && !err; i++) {
 		for (k = 0; k < dag->topics[i].n_successors && !err; k++) {
 			err = topic_node(drawing, dag->topics[i].name, &from);
 			if (!err)
@@ -287,6 +287,22 @@ static int add_topics(struct ezprof_drawing *drawing, const struct ez_dag *dag)
 				err = add_arrow(drawing,
 						(struct ezprof_arrow){.from = from, .to = to});
 		}
+	}
+	return err;
+}
+
+/* The same of the topics that the document itself names. */
+static int add_edges(struct ezprof_drawing *drawing, const struct ezprof_model *model)
+{
+	size_t i, from, to;
+	int err = 0;
+
+	for (i = 0; i < model->n_edges && !err; i++) {
+		err = topic_node(drawing, model->edges[i].from, &from);
+		if (!err)
+			err = topic_node(drawing, model->edges[i].to, &to);
+		if (!err && !has_arrow(drawing, from, to))
+			err = add_arrow(drawing, (struct ezprof_arrow){.from = from, .to = to});
 	}
 	return err;
 }
@@ -307,7 +323,7 @@ int ezprof_drawing_of_model(const struct ezprof_model *model, const struct ez_da
 	if (!err)
 		err = add_flows(&drawing, model, places);
 	if (!err)
-		err = add_topics(&drawing, dag);
+		err = dag ? add_topics(&drawing, dag) : add_edges(&drawing, model);
 	free(places);
 	if (err)
 		ezprof_drawing_free(&drawing);

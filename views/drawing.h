@@ -35,8 +35,8 @@ int ezprof_drawing_of_dag(const struct ez_dag *dag, struct ezprof_drawing *ret_d
 
 /*
  * Of a document, whose model must outlive it: publishers, subscribers, what goes from one to the
- * other, and which subscriber feeds which publisher. Edges of the dag (may be NULL) that nobody
- * uses are in it without figures. -ENOMEM.
+ * other, and which subscriber feeds which publisher. Edges of the dag (NULL: those that the
+ * document names) that nobody uses are in it without figures. -ENOMEM.
  */
 int ezprof_drawing_of_model(const struct ezprof_model *model, const struct ez_dag *dag,
 			    struct ezprof_drawing *ret_drawing);

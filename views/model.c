@@ -39,6 +39,27 @@ static const char *label_path(enum ezprof_scope scope, size_t label)
 	return label_keys[label];
 }
 
+static const struct {
+	enum ezprof_scope scope;
+	unsigned int number;
+	const char *path;
+} distributions[] = {
+#define DISTRIBUTION_ROW(scope, number, name, path) {EZPROF_##scope, number, path},
+	EZPROF_DISTRIBUTIONS(DISTRIBUTION_ROW)
+#undef DISTRIBUTION_ROW
+};
+
+static void read_distributions(struct ezprof_object *object, struct json_object *json)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(distributions) / sizeof(distributions[0]); i++) {
+		if (distributions[i].scope == object->scope)
+			object->bins[distributions[i].number] =
+				ezprof_json_copy(json, distributions[i].path);
+	}
+}
+
 static bool is_true(struct json_object *json, const char *path)
 {
 	struct json_object *value = ezprof_json_at(json, path);
@@ -77,6 +98,7 @@ static int read_object(struct ezprof_model *model, enum ezprof_scope scope,
 		return -ENOMEM;
 	for (i = 0; i < EZPROF_LABEL_COUNT; i++)
 		object->labels[i] = ezprof_json_copy(json, label_path(scope, i));
+	read_distributions(object, json);
 	object->pid = pid_of(json);
 	object->warming_up = is_true(json, "warming_up");
 	for (i = 0; i < count; i++)
@@ -286,8 +308,11 @@ static int model_of(struct json_object *document, struct ezprof_model **ret_mode
 		err = ezprof_model_find_publishers(model);
 	if (!err)
 		err = read_processes(model, document);
+	if (!err)
+		err = ezprof_model_read_agents(model, document);
 	model->host = ezprof_json_copy(document, "host");
 	model->tool = ezprof_json_copy(document, "tool");
+	model->tool_version = ezprof_json_copy(document, "tool_version");
 	model->time_ns = whole_at(document, "time_ns");
 	model->time_unix_s = ezprof_as_double(ezprof_json_number(document, "time_unix_s"), 0);
 	if (err)
@@ -343,17 +368,21 @@ void ezprof_model_free(struct ezprof_model *model)
 	for (i = 0; i < model->n; i++) {
 		for (k = 0; k < EZPROF_LABEL_COUNT; k++)
 			free(model->objects[i].labels[k]);
+		for (k = 0; k < EZPROF_DISTRIBUTIONS_MAX; k++)
+			free(model->objects[i].bins[k]);
 		free(model->objects[i].values);
 	}
 	for (i = 0; i < model->n_edges; i++) {
 		free(model->edges[i].from);
 		free(model->edges[i].to);
 	}
+	ezprof_model_free_agents(model);
 	free_mentions(model->processes, model->n_processes);
 	free_mentions(model->errors, model->n_errors);
 	free(model->edges);
 	free(model->objects);
 	free(model->host);
 	free(model->tool);
+	free(model->tool_version);
 	free(model);
 }

@@ -31,6 +31,19 @@ enum ezprof_label {
 		EZPROF_LABEL_COUNT
 };
 
+/* Distributions: scope, name, path; a scope has few. distribution.h reads their text. */
+#define EZPROF_DISTRIBUTIONS(X) \
+	X(PUB, 0, LEASE, "lease.bins") \
+	X(SUB, 0, QUEUE, "queue.bins") \
+	X(SUB, 1, PROCESS, "processing.bins")
+
+enum {
+#define EZPROF_DISTRIBUTION_VALUE(scope, number, name, path) EZPROF_##scope##_BINS_##name = number,
+	EZPROF_DISTRIBUTIONS(EZPROF_DISTRIBUTION_VALUE)
+#undef EZPROF_DISTRIBUTION_VALUE
+		EZPROF_DISTRIBUTIONS_MAX = 2
+};
+
 #define EZPROF_NO_OBJECT SIZE_MAX
 
 struct ezprof_object {
@@ -41,7 +54,8 @@ struct ezprof_object {
 	size_t from;   /* link, channel, subscriber: the publisher, where it is in the document */
 	bool from_several; /* it may be one of several; figures are of all that lead here */
 	bool warming_up;
-	struct ezprof_number *values; /* of the scope's metrics, in their order */
+	struct ezprof_number *values;	      /* of the scope's metrics, in their order */
+	char *bins[EZPROF_DISTRIBUTIONS_MAX]; /* EZPROF_SUB_BINS_QUEUE ...; NULL = not measured */
 };
 
 /* A process that an agent has attached to, or somebody in errors[]. */
@@ -52,6 +66,14 @@ struct ezprof_mention {
 	char *detail;	/* NULL = none */
 	char *topic;	/* likewise */
 	uint64_t at_ns; /* when a process ended; 0 = it didn't, or not known */
+};
+
+/* What an agent says of itself beside its figures; NULL = not known. */
+struct ezprof_agent_note {
+	char *version;
+	char *probes; /* "window", "boundary", "both" */
+	char *link;   /* how the kernel calls it: "uprobe_multi", "perf_event" */
+	char *losses; /* "no_slot 3, read_failed 1": reasons that aren't 0; "" = none */
 };
 
 struct ezprof_edge {
@@ -66,8 +88,9 @@ struct ezprof_model {
 	size_t n_processes, n_errors;
 	struct ezprof_edge *edges; /* `graph` of the document, if it has one */
 	size_t n_edges;
+	struct ezprof_agent_note *agents; /* as many as objects of scope AGENT, in their order */
 	char *host;
-	char *tool;
+	char *tool, *tool_version;
 	uint64_t time_ns;
 	double time_unix_s;
 };

@@ -29,4 +29,8 @@ struct json_object *ezprof_json_next_document(const char *text, size_t n, size_t
 int ezprof_model_read_edges(struct ezprof_model *model, struct json_object *document);
 int ezprof_model_find_publishers(struct ezprof_model *model);
 
+/* What agents say of themselves; the objects come first. -ENOMEM. */
+int ezprof_model_read_agents(struct ezprof_model *model, struct json_object *document);
+void ezprof_model_free_agents(struct ezprof_model *model);
+
 #endif

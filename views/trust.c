@@ -72,8 +72,8 @@ static void silent(struct ezprof_why_context *c, const struct ezprof_mention *er
 	if (!finding)
 		return;
 	ez_buffer_init(&text, SIZE_MAX / 2);
-	ezprof_put(&text, "The figures are incomplete: the %s",
-		   error->what ? error->what : "process");
+	ez_buffer_append_text(&text, "The figures are incomplete: the ");
+	ezprof_say_name(&text, error->what ? error->what : "process");
 	if (error->pid)
 		ezprof_put(&text, " of pid %lld", (long long)error->pid);
 	if (error->topic) {

@@ -8,6 +8,7 @@ through. Keys that nobody knows are left alone.
 """
 import json
 import math
+import re
 import sys
 
 FLOAT, INT, STR, BOOL, LIST, OBJECT = "float", "int", "str", "bool", "list", "object"
@@ -149,6 +150,22 @@ def check_sched(value, key, where):
         yield f"{where}.{key}.sched: {parts} ms of {sched['time_ms']}"
 
 
+def check_bins(value, keys, where):
+    """Where a distribution is told: bins ascending, and as many samples as there are."""
+    for key in keys:
+        timing = value.get(key) if isinstance(value, dict) else None
+        if not isinstance(timing, dict) or "bins" not in timing:
+            continue
+        if not re.fullmatch(r"(\d+:[1-9]\d*( \d+:[1-9]\d*)*)?", timing["bins"]):
+            yield f"{where}.{key}.bins is {timing['bins']!r}"
+            continue
+        bins = [tuple(map(int, one.split(":"))) for one in timing["bins"].split()]
+        if bins != sorted(set(bins)):
+            yield f"{where}.{key}.bins aren't in order: {timing['bins']}"
+        if sum(samples for _, samples in bins) != timing["samples"]:
+            yield f"{where}.{key}.bins: {timing['bins']} are not {timing['samples']} samples"
+
+
 def check_channel(channel, ours, where):
     yield from check_value(channel, {**CHANNEL, **(CHANNEL_OURS if ours else {})}, where)
     subscriber = {**SUBSCRIBER, **(SUBSCRIBER_OURS if ours else {})}
@@ -156,12 +173,14 @@ def check_channel(channel, ours, where):
         yield from check_list(channel.get("subscribers") or [], subscriber, f"{where}.subscribers")
         for entry in (channel.get("subscribers") or []) if ours else []:
             yield from check_sched(entry, "processing", f"{where}.subscribers")
+            yield from check_bins(entry, ("queue", "processing"), f"{where}.subscribers")
 
 
 def check_publisher(publisher, ours, where):
     yield from check_value(publisher, {**PUBLISHER, **(PUBLISHER_OURS if ours else {})}, where)
     if ours and isinstance(publisher, dict):
         yield from check_sched(publisher, "blocked", where)
+        yield from check_bins(publisher, ("lease",), where)
         yield from check_list(publisher.get("links") or [], LINK_OURS, f"{where}.links")
 
 
