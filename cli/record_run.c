@@ -51,6 +51,7 @@ struct record {
 	unsigned int dumps;
 	uint64_t dumped_since_ns; /* beginning of the wait that was dumped last */
 	bool end, dump;
+	bool hurry; /* asked once more to end: for nobody is waited any longer */
 };
 
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
@@ -154,10 +155,12 @@ static void read_signal(struct record *r)
 
 	if (read(r->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
-	if (info.ssi_signo == SIGUSR1)
+	if (info.ssi_signo == SIGUSR1) {
 		r->dump = true;
-	else
-		r->end = true;
+		return;
+	}
+	r->hurry = r->end;
+	r->end = true;
 }
 
 /* Waits for something to come, until the deadline at most. False: nobody is left to wait for. */
@@ -224,7 +227,7 @@ static void sync_feeds(struct record *r)
 		if (r->feeds[i].fd >= 0)
 			(void)!write(r->feeds[i].fd, &request, 1);
 	}
-	while (!all_synced(r) && ez_clock_mono_ns() < deadline_ns) {
+	while (!all_synced(r) && !r->hurry && ez_clock_mono_ns() < deadline_ns) {
 		if (!wait_for_more(r, deadline_ns))
 			break;
 	}
@@ -351,7 +354,8 @@ static int record(struct record *r)
 	if (!is_anybody_left(r))
 		return EZPROF_EXIT_NOTHING;
 	if (!all_ready(r)) {
-		say("an agent doesn't begin");
+		say(r->end ? "ended before it began: nothing is recorded"
+			   : "an agent doesn't begin");
 		return EZPROF_EXIT_FAILURE;
 	}
 	say("recording%s", r->options->duration_s > 0 ? "" : "; Ctrl-C ends it");

@@ -264,7 +264,7 @@ static void print_name(const struct ezprof_trace_endpoint *e, FILE *to)
 
 	ez_buffer_init(&name, SIZE_MAX / 2);
 	ez_visible_name(&name, ezprof_trace_name(e));
-	if (!name.err)
+	if (!name.err && name.len)
 		fwrite(name.data, 1, name.len, to);
 	fprintf(to, " (%" PRIu32 ")", e->pid);
 	ez_buffer_free(&name);

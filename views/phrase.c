@@ -9,6 +9,7 @@
 
 /* Longer names are shortened in sentences. */
 #define NAME_COLUMNS 120u
+#define TRANSPORT_COLUMNS_MAX 7u
 
 /* Three digits that count, without an exponent. */
 static void say_three(struct ez_buffer *out, double value)
@@ -74,6 +75,14 @@ void ezprof_say_name(struct ez_buffer *out, const char *name)
 static void say_short(struct ez_buffer *out, const char *name)
 {
 	ezprof_put_shortened(out, name, NAME_COLUMNS);
+}
+
+const char *ezprof_transport_word(const struct ezprof_object *object)
+{
+	const char *text = ezprof_label(object, EZPROF_LABEL_TRANSPORT);
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+
+	return text[n] || n > TRANSPORT_COLUMNS_MAX ? "?" : text;
 }
 
 void ezprof_say_publisher(struct ez_buffer *out, const struct ezprof_object *publisher)

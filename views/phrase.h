@@ -25,6 +25,9 @@ void ezprof_say_subscriber(struct ez_buffer *out, const struct ezprof_model *mod
 void ezprof_say_subscriber_name(struct ez_buffer *out, const struct ezprof_model *model,
 				const struct ezprof_object *subscriber);
 
+/* "shm", "tcp", "local"; "?" for what is no word of that kind; "" where it isn't known. */
+const char *ezprof_transport_word(const struct ezprof_object *object);
+
 /* A whole name, as visible_name.h has it. */
 void ezprof_say_name(struct ez_buffer *out, const char *name);
 

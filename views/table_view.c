@@ -150,7 +150,7 @@ static void put_row(struct ez_buffer *out, const struct ezprof_model *model,
 	}
 	ezprof_put(out, "%7lld", (long long)object->pid);
 	if (block->with_transport)
-		ezprof_put(out, " %-5.5s", ezprof_label(object, EZPROF_LABEL_TRANSPORT));
+		ezprof_put(out, " %-5.5s", ezprof_transport_word(object));
 	for (i = 0; i < block->n_metrics; i++) {
 		ezprof_cell_text(cell, ezprof_value(object, block->metrics[i]));
 		ezprof_put(out, " %*s", (int)layout->metrics[i], cell);

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""Every command, however it is cut short: readers that go, full disks, closed streams, signals,
+terminals of any size.
+
+EZPROF_FULL=1: 60 signals at each command line instead of a few.
+"""
+import fcntl
+import itertools
+import os
+import pty
+import random
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from agent import Agent, bpf_programs
+from command_lines import lines
+from graph import Graph, wait_until
+from graph_client import CONNECT, Link, string
+from require import require
+
+DOCUMENT = os.path.join(os.environ["EZPROF_SOURCE_DIR"], "tests", "data", "why_chain.json")
+SIGNALS = 60 if os.environ.get("EZPROF_FULL") else 5
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 30)
+FULL_DISK = "No space left"
+# "It worked" in all its shades; a rule broken; nothing there; partial.
+FINE = (0, 3, 4, 5)
+SECONDS = 60
+
+
+def run(words, out=subprocess.PIPE, err=subprocess.PIPE, env=None, **keywords):
+    return subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=SECONDS,
+                          env={**os.environ, **(env or {})}, **keywords)
+
+
+def text_of(done):
+    return (done.stdout or b"").decode(), (done.stderr or b"").decode()
+
+
+def key_of(words):
+    """The same for each round of a command line."""
+    return tuple(re.sub(r"/out\d+", "/out", word) for word in words)
+
+
+class Endings:
+    """The stories, for all command lines of a program."""
+
+    def __init__(self, program, folder, **values):
+        self.folder, self.numbers = folder, itertools.count()
+        self.program, self.values = program, values
+        self.took, self.prints = {}, {}
+
+    def lines(self):
+        """With a new name for what is written, each time."""
+        output = os.path.join(self.folder, f"out{next(self.numbers)}")
+        return lines(self.program, F=DOCUMENT, O=output, **self.values)
+
+    def each(self, story, at_once=3):
+        with ThreadPoolExecutor(at_once) as pool:
+            for _ in pool.map(story, self.lines()):
+                pass
+
+    def as_it_should(self, words):
+        begin = time.monotonic()
+        done = run(words)
+        self.took[key_of(words)] = time.monotonic() - begin
+        self.prints[key_of(words)] = bool(done.stdout)
+        assert done.returncode in FINE, (words, done)
+        assert b"\x1b" not in done.stdout, (words, done.stdout)
+
+    def gone_reader(self, words):
+        """Before the first byte."""
+        read, write = os.pipe()
+        os.close(read)
+        done = run(words, out=write)
+        os.close(write)
+        assert done.returncode in FINE and b"annot write" not in done.stderr, (words, done)
+
+    def leaving_reader(self, words):
+        """ezprof X | head -c 1"""
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as program:
+            os.read(program.stdout.fileno(), 1)
+            program.stdout.close()
+            errors = program.stderr.read()
+            assert program.wait(SECONDS) in FINE and b"annot write" not in errors, (words, errors)
+
+    def full_disk(self, words):
+        with open("/dev/full", "w") as full:
+            done = run(words, out=full)
+        _, errors = text_of(done)
+        if self.prints[key_of(words)]:
+            assert done.returncode == 1 and errors.count(FULL_DISK) == 1, (words, done)
+
+    def closed_streams(self, words):
+        for number in (0, 1, 2):
+            done = run(["sh", "-c", f'exec "$@" {number}{"<" if number == 0 else ">"}&-', "sh", *words])
+            expected = (1,) if number == 1 and self.prints[key_of(words)] else FINE
+            assert done.returncode in expected, (words, number, done)
+
+    def plain_places(self, words):
+        """No colour, no cursor, and the same words, whatever the environment says of terminals."""
+        if words[1] not in ("why", "check", "diff", "explain", "profile") or "--address" in words:
+            return
+        plain = run(words).stdout
+        for env in ({"LANG": "C", "LC_ALL": "C"}, {"LC_ALL": "de_DE.UTF-8"}, {"NO_COLOR": "1"},
+                    {"TERM": "dumb"}, {"TERM": ""}):
+            assert run(words, env=env).stdout == plain, (words, env)
+
+    def signalled(self, words):
+        chance = random.Random(f"{SEED} {words[1:]}")
+        took = self.took[key_of(words)]
+        for number in range(SIGNALS):
+            signum = (signal.SIGINT, signal.SIGTERM)[number % 2]
+            # Another name each time: what the last one left is no excuse.
+            mine = [re.sub(r"/out(\d+)", lambda m: f"/out{m[1]}-{number}", word) for word in words]
+            with subprocess.Popen(mine, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as program:
+                time.sleep(chance.uniform(0, 1.1 * took))
+                program.send_signal(signum)
+                _, errors = program.communicate(timeout=SECONDS)
+                status = program.returncode
+            assert status in (*FINE, -signum) or (status == 1 and "nothing is recorded" in errors), \
+                (mine, signum, status, errors)
+            self.check_files(mine, status)
+
+    def check_files(self, words, status):
+        """Nothing that looks whole and isn't; nothing half."""
+        for word in words:
+            if "/out" not in word:
+                continue
+            assert not os.path.exists(word + ".part"), (word, status)
+            if not os.path.exists(word):
+                assert status not in (0, 5), (word, status)
+                continue
+            with open(word, "rb") as file:
+                content = file.read()
+            if word.endswith(".json"):
+                assert content.rstrip().endswith(b"}"), (word, content[-80:])
+            assert content, word
+
+    def terminals(self, words):
+        """A terminal that is hardly one: the command ends, leaves its modes alone, draws nothing else."""
+        for rows, columns in ((5, 20), (1, 1), (0, 0)):
+            status, text, same = on_terminal(words, rows, columns)
+            assert status in FINE, (words, rows, columns, status, text[-500:])
+            assert same, (words, "the terminal's modes have changed")
+            assert "\x1b" not in text or words[1] == "top", (words, text[:200])
+
+
+def on_terminal(words, rows, columns):
+    """(exit status, what came, whether the terminal's modes are as before)"""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    before = termios.tcgetattr(follower)
+    env = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    with subprocess.Popen(words, stdin=follower, stdout=follower, stderr=follower, env=env,
+                          start_new_session=True) as program:
+        text, end = b"", time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            if select.select([leader], [], [], 0.02)[0]:
+                text += os.read(leader, 65536)
+            elif program.poll() is not None:
+                break
+        status = program.wait(5)
+    after = termios.tcgetattr(follower)
+    os.close(follower)
+    os.close(leader)
+    return status, text.decode(errors="replace"), before == after
+
+
+STORIES = ("as_it_should", "gone_reader", "leaving_reader", "full_disk", "closed_streams", "plain_places",
+           "terminals", "signalled")
+
+
+def small_disk(folder, address):
+    """A recording that doesn't fit: said, status 1, and nothing that looks like one."""
+    place = os.path.join(folder, "small")
+    os.mkdir(place)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", place], check=True)
+    try:
+        for name in ("a.pftrace", "a.json"):
+            done = run([os.path.join(os.environ["EZPROF_BIN_DIR"], "ezprof"), "record", "--address", address,
+                        "-o", os.path.join(place, name), "--duration", "0.5"])
+            assert done.returncode == 1 and FULL_DISK.encode() in done.stderr, done
+            assert os.listdir(place) == [], os.listdir(place)
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+def main():
+    measured = sys.argv[1] == "measured"
+    print(f"seed {SEED}", flush=True)
+    if measured:
+        require("bpf")
+    with Graph() as graph, tempfile.TemporaryDirectory() as folder:
+        sink = graph.node("sink", "T", "--handle", "SINK")
+        source = graph.node("source", "T", "--rate", 500, "--wait-channels", 1)
+        with Link(graph.address) as link:
+            link.send(CONNECT, string("T"), string("ELSEWHERE"))
+            link.expect(0)
+        values = {"A": graph.address, "P": source.pid}
+        if not measured:
+            endings = Endings("ezprof", folder, **values)
+            for story in STORIES:
+                begin = time.monotonic()
+                endings.each(getattr(endings, story))
+                print(f"{story}: ok, {time.monotonic() - begin:.1f} s", flush=True)
+            return
+        before = bpf_programs()
+        with Agent(source.pid, sink.pid):
+            mine = [l for l in lines("ezprof", F=DOCUMENT, O="{O}", **values) if l[1] == "record"]
+            assert mine
+            endings = Endings("ezprof", folder, **values)
+            endings.lines = lambda: [[w.replace("{O}", os.path.join(folder, f"out{next(endings.numbers)}"))
+                                      for w in line] for line in mine]
+            for story in STORIES:
+                endings.each(getattr(endings, story))
+                print(f"record: {story}: ok", flush=True)
+            small_disk(folder, graph.address)
+            print("record: small_disk: ok", flush=True)
+            with_agent = bpf_programs()
+            endings = Endings("ezprof-bpf", folder, **values)
+            for story in STORIES:
+                endings.each(getattr(endings, story), at_once=2)
+                print(f"ezprof-bpf: {story}: ok", flush=True)
+            wait_until(lambda: bpf_programs() == with_agent, 20, "the programs of attach are gone")
+        wait_until(lambda: bpf_programs() <= before, 20, "all programs are gone")
+
+
+main()
