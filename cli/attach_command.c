@@ -8,12 +8,13 @@
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PROGRAM "ezprof-bpf attach"
 #define ENDPOINTS_MAX 16384
 #define RECORD_MIB_MAX 1024
 #define RECORD_MIB_DEFAULT 4
+#define LINKS "uprobe_multi|perf_event"
+#define PROBES "window|boundary|both"
 
 enum {
 	KEY_ONCE = 256,
@@ -40,13 +41,12 @@ static const struct argp_option option_table[] = {
 	 "graph server to register with; default: the one that the processes use", 0},
 	{"max-endpoints", KEY_MAX_ENDPOINTS, "N", 0,
 	 "room for so many endpoints; default: twice those found, at least 64, at most 1 GiB", 0},
-	{"link", KEY_LINK, "WAY", 0,
-	 "uprobe_multi, which is the default where the kernel has it, or perf_event", 0},
+	{"link", KEY_LINK, LINKS, 0,
+	 "how to connect probes; default: uprobe_multi where the kernel has it", 0},
 	{"record-buffer", KEY_RECORD, "MIB", 0,
 	 "memory that `ezprof record` may fill between two looks: 1 to 1024, default 4; 0: none",
 	 0},
-	{"probes", KEY_PROBES, "WAY", 0, "how to measure: window (the default), boundary or both",
-	 0},
+	{"probes", KEY_PROBES, PROBES, 0, "how to measure; default: window", 0},
 	{"sched", KEY_SCHED, NULL, 0,
 	 "what threads do while they work for an endpoint: run, wait for a CPU, sleep; every "
 	 "context switch of the machine then costs a little",
@@ -82,21 +82,11 @@ static int add_pid(struct ezprof_attach_options *o, const char *text)
 
 static uint32_t parse_probes(const char *text)
 {
-	static const struct {
-		const char *name;
-		uint32_t paths;
-	} ways[] = {
-		{"window", EZPROF_PATH_WINDOW},
-		{"boundary", EZPROF_PATH_BOUNDARY},
-		{"both", EZPROF_PATH_WINDOW | EZPROF_PATH_BOUNDARY},
-	};
+	/* In the order of PROBES. */
+	static const uint32_t paths[] = {EZPROF_PATH_WINDOW, EZPROF_PATH_BOUNDARY,
+					 EZPROF_PATH_WINDOW | EZPROF_PATH_BOUNDARY};
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		if (strcmp(text, ways[i].name) == 0)
-			return ways[i].paths;
-	}
-	fprintf(stderr, "%s: --probes '%.60s': window, boundary or both\n", PROGRAM, text);
-	exit(EZPROF_EXIT_USAGE);
+	return paths[ezprof_option_choice(PROGRAM, "--probes", text, PROBES)];
 }
 
 static uint32_t parse_mib(const char *text)
@@ -107,16 +97,6 @@ static uint32_t parse_mib(const char *text)
 		return (uint32_t)mib;
 	fprintf(stderr, "%s: --record-buffer '%.60s': 0 to %d (MiB)\n", PROGRAM, text,
 		RECORD_MIB_MAX);
-	exit(EZPROF_EXIT_USAGE);
-}
-
-static bool parse_link(const char *text)
-{
-	if (strcmp(text, "perf_event") == 0)
-		return true;
-	if (strcmp(text, "uprobe_multi") == 0)
-		return false;
-	fprintf(stderr, "%s: --link '%.60s': uprobe_multi or perf_event\n", PROGRAM, text);
 	exit(EZPROF_EXIT_USAGE);
 }
 
@@ -147,7 +127,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		o->graph = argument;
 		return 0;
 	case KEY_LINK:
-		o->perf_event = parse_link(argument);
+		o->perf_event = ezprof_option_choice(PROGRAM, "--link", argument, LINKS) == 1;
 		return 0;
 	case KEY_ALL:
 		o->all = true;

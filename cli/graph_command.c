@@ -7,6 +7,7 @@
 #include "drawing_print.h"
 #include "exit_status.h"
 #include "graph_choice.h"
+#include "option_value.h"
 #include "output.h"
 #include "profile_source.h"
 #include "server_error.h"
@@ -20,6 +21,7 @@
 
 #define PROGRAM "ezprof graph"
 #define DEADLINE_MS 2500
+#define FORMATS "text|dot|mermaid|json"
 #define TEXT_BYTES_MAX (1 << 28)
 
 struct options {
@@ -31,7 +33,7 @@ struct options {
 enum { KEY_LIVE = 256, KEY_COMPACT };
 
 static const struct argp_option option_table[] = {
-	{"format", 'f', "FORMAT", 0, "text (default), dot, mermaid or json", 0},
+	{"format", 'f', FORMATS, 0, "default: text", 0},
 	{"compact", KEY_COMPACT, NULL, 0, "one node for each unit instead of each topic", 0},
 	{"live", KEY_LIVE, NULL, 0, "with publishers, subscribers, rates and times, as measured",
 	 0},
@@ -57,12 +59,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case 'f':
+		ezprof_option_choice(PROGRAM, "--format", argument, FORMATS);
 		o->print = ezprof_drawing_format(argument);
-		if (o->print)
-			return 0;
-		fprintf(stderr, "%s: --format: '%.60s' is none of text, dot, mermaid, json\n",
-			PROGRAM, argument);
-		exit(EZPROF_EXIT_USAGE);
+		return 0;
 	case KEY_COMPACT:
 		o->compact = true;
 		return 0;

@@ -5,8 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SECONDS_MAX 1e9
+#define CHOICES_BYTES 200u
 
 __attribute__((format(printf, 4, 5))) static _Noreturn void
 refuse(const char *program, const char *option, const char *text, const char *format, ...)
@@ -61,4 +63,42 @@ void ezprof_option_address(const char *program, const char *option, const char *
 	if (ez_parse_address(text, ret_address) == 0 && ret_address->port != 0)
 		return;
 	refuse(program, option, text, "host:port is wanted, such as " EZ_DEFAULT_ADDRESS);
+}
+
+/* "a|b|c" as "a, b or c". */
+static void say_choices(const char *choices, char *ret_text, size_t size)
+{
+	const char *between = "", *choice = choices;
+	size_t n = 0;
+
+	for (;;) {
+		size_t length = strcspn(choice, "|");
+
+		if (n < size)
+			n += (size_t)snprintf(ret_text + n, size - n, "%s%.*s", between,
+					      (int)length, choice);
+		choice += length;
+		if (!*choice++)
+			return;
+		between = strchr(choice, '|') ? ", " : " or ";
+	}
+}
+
+size_t ezprof_option_choice(const char *program, const char *option, const char *text,
+			    const char *choices)
+{
+	char all[CHOICES_BYTES];
+	const char *choice = choices;
+
+	for (size_t i = 0;; i++) {
+		size_t n = strcspn(choice, "|");
+
+		if (strlen(text) == n && memcmp(text, choice, n) == 0)
+			return i;
+		if (!choice[n])
+			break;
+		choice += n + 1;
+	}
+	say_choices(choices, all, sizeof(all));
+	refuse(program, option, text, "%s is wanted", all);
 }

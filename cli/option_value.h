@@ -7,6 +7,7 @@
 #ifndef EZPROF_OPTION_VALUE_H
 #define EZPROF_OPTION_VALUE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "parse.h"
@@ -18,5 +19,11 @@ uint64_t ezprof_option_count(const char *program, const char *option, const char
 			     uint64_t max);
 void ezprof_option_address(const char *program, const char *option, const char *text,
 			   struct ez_address *ret_address);
+/*
+ * The place of the text in `choices`, such as "json|table|csv". An option's table has that as the
+ * name of its value, so that --help and the shells' completions know them.
+ */
+size_t ezprof_option_choice(const char *program, const char *option, const char *text,
+			    const char *choices);
 
 #endif

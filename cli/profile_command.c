@@ -22,24 +22,22 @@
 #define PROGRAM "ezprof profile"
 #define COUNT_MAX UINT64_C(1000000000000)
 #define SERIES_MAX 20000u
+#define FORMATS "json|table|jsonl|csv|openmetrics"
+
+struct options;
+
+/* Appends the document in one format, and what it comes to. Returns an exit status. */
+typedef int (*render_fn)(struct ez_buffer *out, const char *text, const struct options *options,
+			 struct ezprof_verdict *ret_verdict);
 
 struct options {
 	struct ezprof_usual_options usual; /* window_s 0: not said */
 	double interval_s;		   /* likewise */
 	uint64_t count;
 	bool wide;
-	const struct format *format;
+	render_fn render;
 	const char *from; /* a file instead of the running graph; NULL = none */
 	bool continued;	  /* a report has been printed already */
-};
-
-/* Appends the document in that format, and what it comes to. Returns an exit status. */
-typedef int (*render_fn)(struct ez_buffer *out, const char *text, const struct options *options,
-			 struct ezprof_verdict *ret_verdict);
-
-struct format {
-	const char *name;
-	render_fn render;
 };
 
 enum { KEY_WIDE = 256, KEY_FROM };
@@ -48,7 +46,7 @@ static const struct argp_option option_table[] = {
 	{"window", EZPROF_KEY_WINDOW, "SECONDS", 0,
 	 "how far to look back: 0.15 to 16, default 2.0, with --interval that one", 0},
 	EZPROF_OPTION_ADDRESS,
-	{"format", 'f', "FORMAT", 0, "json (default), table, jsonl, csv or openmetrics", 0},
+	{"format", 'f', FORMATS, 0, "default: json", 0},
 	{"interval", 'i', "SECONDS", 0, "again and again, each so many seconds, until Ctrl-C", 0},
 	{"count", 'c', "N", 0, "so many times; without --interval each second", 0},
 	{"wide", KEY_WIDE, NULL, 0, "table: don't shorten names to the terminal's width", 0},
@@ -158,26 +156,9 @@ static int render_openmetrics(struct ez_buffer *out, const char *text,
 	return render_view(out, text, options, ret_verdict, ezprof_view_openmetrics);
 }
 
-static const struct format formats[] = {
-	{"json", render_json},
-	{"table", render_table},
-	{"jsonl", render_jsonl},
-	{"csv", render_csv},
-	{"openmetrics", render_openmetrics},
-};
-
-static const struct format *find_format(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		if (strcmp(formats[i].name, name) == 0)
-			return &formats[i];
-	}
-	fprintf(stderr, "%s: --format: '%.60s' is none of json, table, jsonl, csv, openmetrics\n",
-		PROGRAM, name);
-	exit(EZPROF_EXIT_USAGE);
-}
+/* In the order of FORMATS. */
+static const render_fn renders[] = {render_json, render_table, render_jsonl, render_csv,
+				    render_openmetrics};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -185,7 +166,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case 'f':
-		o->format = find_format(argument);
+		o->render = renders[ezprof_option_choice(PROGRAM, "--format", argument, FORMATS)];
 		return 0;
 	case 'i':
 		o->interval_s = ezprof_option_seconds(PROGRAM, "--interval", argument);
@@ -237,7 +218,7 @@ static int report(void *user)
 	if (status)
 		return status;
 	ez_buffer_init(&out, SIZE_MAX / 2);
-	status = o->format->render(&out, text, o, &verdict);
+	status = o->render(&out, text, o, &verdict);
 	if (!status)
 		status = ezprof_output_buffer(PROGRAM, &out);
 	if (!status)
@@ -265,7 +246,7 @@ static void settle(struct options *o)
 int ezprof_profile_main(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
-	struct options o = {.format = &formats[0]};
+	struct options o = {.render = render_json};
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return EZPROF_EXIT_USAGE;

@@ -140,9 +140,9 @@ static void fill_table(struct argp_option *table)
 		0};
 	*table++ = (struct argp_option){"log-level",
 					OPT_LOG_LEVEL,
-					"LEVEL",
+					"off|error|warn|info|debug",
 					0,
-					"off, error, warn, info or debug (warn)",
+					"How much to say on stderr (warn)",
 					0};
 	for (size_t i = 0; i < N_NUMBERS; i++)
 		*table++ = (struct argp_option){

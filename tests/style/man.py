@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """man.py PROGRAM=PAGE...: the manual pages say what is there.
 
-Every option that a program's --help names (its commands' too) is in its page and the other way round;
+Every option that a program's --help names (its commands' too) is in its page and the other way round, and
+every choice of an option's values is there;
 every probe of usdt/probe_list.h is in ezprof-probes(7) with its arguments; groff finds nothing to
 complain about; ezprof-json(5) is made from docs/profile-json.md.
 """
@@ -47,6 +48,10 @@ def compare_options(program, page):
         yield f"{page} doesn't name {option} of {program}"
     for option in sorted(shown - known):
         yield f"{page} names {option}, which {program} doesn't have"
+    for choice in {word for value in re.findall(r"^ +(?:-., )?--[a-z-]+=(\S+\|\S+)", text, re.MULTILINE)
+                   for word in value.split("|")}:
+        if not re.search(rf"(?<![\w-]){re.escape(choice)}(?![\w-])", plain(page)):
+            yield f"{page} doesn't name the choice {choice} of {program}"
     for command in listed:
         if not re.search(rf"\b{command}\b", plain(page)):
             yield f"{page} doesn't name the command {command}"
