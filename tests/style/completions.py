@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import chain
 
 from graph import Graph
 from tree import ROOT
@@ -159,14 +160,16 @@ def typed_faults(name):
     if name not in shells:
         return
     shell, setup = shells[name]
-    yield from typed(shell, setup, "ezprof shu", "shutdown")
-    yield from typed(shell, setup, "ezprof profile --format=jsonl --for", "--format")
-    yield from typed(shell, setup, "ezprof profile --format=ope", "openmetrics")
-    yield from typed(shell, setup, "ezprof-bpf attach --probes bou", "boundary")
+    for line, wanted in (("ezprof shu", "shutdown"), ("ezprof profile --format=ope", "openmetrics"),
+                         ("ezprof-bpf attach --probes bou", "boundary")):
+        found = list(typed(shell, setup, line, wanted))
+        if found:
+            yield from found
+            return
 
 
 def main():
-    bad = []
+    bad = False
     known = list(programs())
     with Graph() as graph, tempfile.TemporaryDirectory() as folder:
         node = graph.node("sink", "topic")
@@ -176,11 +179,11 @@ def main():
             if not shutil.which(shell.__name__):
                 print(f"{shell.__name__} is not installed: not tried")
                 continue
-            bad += faults(shell, known, (graph.address, str(node.pid)), folder)
-            bad += typed_faults(shell.__name__)
-    for fault in bad:
-        print(fault)
-    return bool(bad)
+            for fault in chain(faults(shell, known, (graph.address, str(node.pid)), folder),
+                               typed_faults(shell.__name__)):
+                print(fault, flush=True)
+                bad = True
+    return bad
 
 
 if __name__ == "__main__":
