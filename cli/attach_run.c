@@ -326,6 +326,16 @@ static void sum_up(const struct ezprof_profile *profile, const struct ezprof_los
 		    published, released);
 }
 
+static int print_document(const char *document)
+{
+	struct ez_buffer out;
+
+	ez_buffer_init(&out, SIZE_MAX / 2);
+	ez_visible_json(&out, document);
+	ez_buffer_append_text(&out, "\n");
+	return ezprof_output_buffer(EZPROF_ATTACH_PROGRAM, &out);
+}
+
 static int finish(struct attach *a, enum ezprof_agent_end end)
 {
 	uint64_t window_ns = (uint64_t)(a->options->window_s * 1e9);
@@ -343,7 +353,7 @@ static int finish(struct attach *a, enum ezprof_agent_end end)
 		say("no process is left");
 	ezprof_profile_lost(&profile, &lost);
 	if (a->options->once) {
-		int output = ezprof_output_line(EZPROF_ATTACH_PROGRAM, document);
+		int output = print_document(document);
 
 		status = output ? output : status;
 	}

@@ -34,7 +34,8 @@ LINES = {
     "serve": (),  # becomes another program, which has tests of its own
     "shutdown": (("--help",),),
     "top": (("--address", "{A}", "--once"),),
-    "report": (("--address", "{A}", "-o", "{O}.html"),),
+    "report": (("--from", "{F}", "-o", "-"), ("--from", "{F}", "-o", "{O}.html"),
+               ("--address", "{A}", "--duration", "0.3", "-o", "{O}.html")),
     "export": (("--address", "{A}", "--textfile", "{O}.prom"),),
     "attach": (("{P}", "--once", "--window", "0.2"),),
     "status": ((), ("--json",)),
