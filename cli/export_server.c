@@ -33,7 +33,7 @@
 #define SCRAPE_SHARE 0.9 /* of what it says */
 #define SEND_MS 30000
 #define LISTENERS_MAX 8
-#define BACKLOG 64
+#define BACKLOG 128
 
 struct exporter;
 

@@ -80,8 +80,9 @@ class Exporter(Program):
     """with Exporter("--address", ...) as exporter"""
 
     def __init__(self, *arguments, env=None):
-        super().__init__([os.path.join(BIN, "ezprof"), "export", "--listen", "127.0.0.1:0",
-                          *map(str, arguments)], env)
+        listen = () if "--listen" in arguments else ("--listen", "127.0.0.1:0")
+        super().__init__([os.path.join(BIN, "ezprof"), "export", *listen, *map(str, arguments)],
+                         env)
         self.url = self.line()
         parts = urllib.parse.urlsplit(self.url)
         assert parts.path == "/metrics", (self.url, self.stderr())
