@@ -12,6 +12,8 @@
 /* To send a request in; between two requests. */
 #define REQUEST_MS 10000
 #define REST_MS 75000
+/* More than what evhttp takes for a head. */
+#define READ_BYTES_MAX 32768
 static const struct timeval sweep_interval = {.tv_sec = 1};
 
 static bool is_gone(const struct ezprof_guest *guest)
@@ -95,6 +97,8 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
 		return NULL;
 	sweep(door);
 	guest = who_makes_room(door);
+	/* Until our reference goes it reads on, also when evhttp has freed it. */
+	bufferevent_setwatermark(bev, EV_READ, 0, READ_BYTES_MAX);
 	bufferevent_incref(bev);
 	*guest = (struct ezprof_guest){.bev = bev, .deadline_ns = ez_clock_deadline_ns(REQUEST_MS)};
 	if (!event_pending(door->sweep, EV_TIMEOUT, NULL))
