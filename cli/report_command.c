@@ -296,8 +296,12 @@ static int settle(struct options *o)
 		o->interval_s = within(o->duration_s / POINTS_DEFAULT, INTERVAL_MIN_S, 1e9);
 	if (o->interval_s > o->duration_s)
 		o->interval_s = o->duration_s;
-	if (o->duration_s / o->interval_s > POINTS_MAX)
-		return refuse("--interval: that would be more than 2000 points over time");
+	if (o->duration_s / o->interval_s > POINTS_MAX) {
+		fprintf(stderr, "%s: --interval %g: at least %g is wanted for %g s (%.0f points)\n",
+			PROGRAM, o->interval_s, o->duration_s / POINTS_MAX, o->duration_s,
+			POINTS_MAX);
+		return EZPROF_EXIT_USAGE;
+	}
 	err = strcmp(o->path, "-") == 0 ? 0 : ezprof_output_file_try(o->path);
 	return err ? explain(o->path, err) : EZPROF_EXIT_OK;
 }

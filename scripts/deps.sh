@@ -15,7 +15,7 @@ packages=(
 )
 # Without these some tests are skipped, saying so: an old kernel in a virtual machine, builds for
 # aarch64, other linkers; a benchmark against LTTng-UST; formats as other programs read them; what
-# comes with a Debian package.
+# comes with a Debian package; pages as a browser shows them.
 for_some_tests=(
     qemu-system-x86
     prometheus
@@ -24,6 +24,7 @@ for_some_tests=(
     liblttng-ust-dev lttng-tools
     graphviz python3-prometheus-client
     lintian man-db bash-completion
+    chromium-headless-shell fonts-dejavu-core
 )
 # Two packages have it, and exclude each other.
 command -v busybox >/dev/null || for_some_tests+=(busybox)

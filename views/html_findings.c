@@ -4,6 +4,9 @@
 #include "html_part.h"
 #include "phrase.h"
 
+/* The weightiest are what one wants to see; the others are folded away. */
+#define UNFOLDED_MAX 10u
+
 void ezprof_html_object_words(struct ezprof_page *page, size_t index)
 {
 	const struct ezprof_model *model = page->in->model;
@@ -92,11 +95,18 @@ void ezprof_html_findings(struct ezprof_page *page)
 {
 	const struct ezprof_findings *findings = page->in->findings;
 	size_t i, shown = findings->n < EZPROF_PAGE_ROWS_MAX ? findings->n : EZPROF_PAGE_ROWS_MAX;
+	bool folded = shown > UNFOLDED_MAX + 1;
 
 	ezprof_html_raw(page, "<section id=\"why\"><h2>What holds it up</h2>\n<ol>\n");
-	for (i = 0; i < shown; i++)
+	for (i = 0; i < shown; i++) {
+		if (folded && i == UNFOLDED_MAX)
+			ezprof_put(
+				page->out,
+				"</ol><details><summary>%zu more, of less weight</summary><ol>\n",
+				shown - i);
 		put_finding(page, &findings->list[i]);
-	ezprof_html_raw(page, "</ol>\n");
+	}
+	ezprof_html_raw(page, folded ? "</ol></details>\n" : "</ol>\n");
 	ezprof_html_cut(page, shown, findings->n, "findings");
 	ezprof_html_raw(page, "</section>\n");
 }

@@ -152,6 +152,20 @@ static void put_arrow_label(struct ezprof_page *page, const struct ezprof_arrow 
 			       n - above - 2);
 }
 
+/* What a line is, which page.css draws each in its way. */
+static const char *class_of(const struct ezprof_drawing *drawing, const struct ezprof_arrow *arrow)
+{
+	const struct ezprof_object *from = drawing->nodes[arrow->from].object;
+	const struct ezprof_object *to = drawing->nodes[arrow->to].object;
+
+	if (arrow->figures)
+		return "measured";
+	if (arrow->inferred)
+		return "inferred";
+	return from && to && from->scope == EZPROF_SUB && to->scope == EZPROF_PUB ? "within"
+										  : "unused";
+}
+
 static void put_arrow(struct ezprof_page *page, const struct graph *graph, size_t number)
 {
 	const struct ezprof_drawing *drawing = graph->drawing;
@@ -160,10 +174,7 @@ static void put_arrow(struct ezprof_page *page, const struct graph *graph, size_
 
 	if (!route->n_spots)
 		return;
-	ezprof_put(page->out, "<g class=\"arrow %s\"><title>",
-		   arrow->figures    ? "measured"
-		   : arrow->inferred ? "inferred"
-				     : "unused");
+	ezprof_put(page->out, "<g class=\"arrow %s\"><title>", class_of(drawing, arrow));
 	ez_visible_name(&page->words, drawing->nodes[arrow->from].name);
 	ez_buffer_append_text(&page->words, " → ");
 	ez_visible_name(&page->words, drawing->nodes[arrow->to].name);
@@ -193,17 +204,17 @@ static int heat_step(double heat)
 
 static void put_box_text(struct ezprof_page *page, const struct ezprof_node *node)
 {
-	ezprof_put(page->out, "<text class=\"name\" x=\"%.0f\" y=\"20\">", BOX_PADDING);
+	ezprof_put(page->out, "<text class=\"name\" x=\"%.0f\" y=\"19\">", BOX_PADDING);
 	ezprof_put_shortened(&page->words, node->name, NAME_COLUMNS);
 	ezprof_html_say(page);
-	ezprof_put(page->out, "</text><text class=\"kind\" x=\"%.0f\" y=\"34\">%s", BOX_PADDING,
+	ezprof_put(page->out, "</text><text class=\"kind\" x=\"%.0f\" y=\"33\">%s", BOX_PADDING,
 		   kind_of(node->object));
 	if (node->object && node->object->pid)
 		ezprof_put(page->out, ", pid %lld", (long long)node->object->pid);
 	ezprof_html_raw(page, "</text>");
 	if (!node->figures)
 		return;
-	ezprof_put(page->out, "<text class=\"figures\" x=\"%.0f\" y=\"49\">", BOX_PADDING);
+	ezprof_put(page->out, "<text class=\"figures\" x=\"%.0f\" y=\"47\">", BOX_PADDING);
 	ezprof_html_text(page->out, node->figures);
 	ezprof_html_raw(page, "</text>");
 }
@@ -252,8 +263,9 @@ static void put_legend(struct ezprof_page *page)
 	ezprof_html_raw(page,
 			"<p class=\"legend\">Round corners are publishers, the others subscribers. "
 			"A bar and the colour tell how much of the time a subscriber is busy or a "
-			"publisher blocked. Dotted lines are inferred: both are in one process. "
-			"Dashed ones are connected, and nothing was measured.</p>\n"
+			"publisher blocked. Lines without figures go on within a task or unit; "
+			"dotted ones are inferred, since both are in one process; dashed ones "
+			"are connections that nobody uses.</p>\n"
 			"<p class=\"legend\">");
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		ezprof_put(page->out, "<span class=\"key heat%zu\">%s</span> ", i, words[i]);

@@ -11,6 +11,7 @@
 #define SWEEPS 12
 #define GAP 14.0	/* between two boxes */
 #define THROUGH_GAP 9.0 /* where one of the two is a line */
+#define BAND_MAX 24.0	/* nobody is between */
 #define THROUGH_WEIGHT 4.0
 #define FREE_WEIGHT 0.01 /* of who has no neighbour there */
 
@@ -89,6 +90,35 @@ static void sweep(struct place *place, unsigned int number)
 			   !rightwards || both);
 }
 
+static int compare_tops(const void *a, const void *b)
+{
+	const struct ezprof_slot *x = *(struct ezprof_slot *const *)a;
+	const struct ezprof_slot *y = *(struct ezprof_slot *const *)b;
+	double difference = x->y - x->size.height / 2.0 - (y->y - y->size.height / 2.0);
+
+	return difference < 0 ? -1 : difference > 0;
+}
+
+/* Parts that have nothing to do with each other come close: no rank needs an empty band. */
+static void close_up(struct ezprof_layers *l, struct ezprof_slot **slots)
+{
+	double bottom = 0.0, moved = 0.0;
+	size_t i;
+
+	for (i = 0; i < l->n_slots; i++)
+		slots[i] = &l->slots[i];
+	qsort(slots, l->n_slots, sizeof(*slots), compare_tops);
+	for (i = 0; i < l->n_slots; i++) {
+		double half = slots[i]->size.height / 2.0, top = slots[i]->y - half - moved;
+
+		if (i && top > bottom + BAND_MAX)
+			moved += top - bottom - BAND_MAX;
+		slots[i]->y -= moved;
+		if (!i || slots[i]->y + half > bottom)
+			bottom = slots[i]->y + half;
+	}
+}
+
 int ezprof_layers_place(struct ezprof_layers *layers)
 {
 	struct place place = {
@@ -96,11 +126,15 @@ int ezprof_layers_place(struct ezprof_layers *layers)
 		.pools = calloc(layers->n_slots + 1, sizeof(*place.pools)),
 		.offsets = calloc(layers->n_slots + 1, sizeof(*place.offsets)),
 	};
-	bool have_room = place.pools && place.offsets;
+	struct ezprof_slot **slots = calloc(layers->n_slots + 1, sizeof(*slots));
+	bool have_room = place.pools && place.offsets && slots;
 	unsigned int i;
 
 	for (i = 0; have_room && i < SWEEPS; i++)
 		sweep(&place, i);
+	if (have_room)
+		close_up(layers, slots);
+	free(slots);
 	free(place.pools);
 	free(place.offsets);
 	return have_room ? 0 : -ENOMEM;

@@ -233,7 +233,7 @@ class Output(unittest.TestCase):
                 (("--from", RECORDED), 2, "-o FILE says where to write to"),
                 (("-o", nowhere), 1, "No such file or directory"),
                 (("-o", "/dev/null", "--duration", "x"), 2, "--duration 'x'"),
-                (("-o", "/dev/null", "--duration", "3600", "--interval", "0.2"), 2, "2000 points"),
+                (("-o", "/dev/null", "--duration", "3600", "--interval", "0.2"), 2, "at least 1.8 is wanted"),
                 (("-o", "/dev/null", "extra"), 2, "no argument is wanted"),
                 (("-o", "/dev/null", "--from", "/dev/null"), 1, "no PROFILE document"),
                 (("-o", "/dev/null", "--from", __file__), 1, "no PROFILE document")):
