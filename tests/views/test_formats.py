@@ -208,6 +208,22 @@ class Inventory(unittest.TestCase):
             self.assertIn(name, {"profile", "why", "check", "diff", "graph", *ELSEWHERE})
 
 
+    def test_readme(self):
+        """Its commands and their options are there."""
+        with open(os.path.join(os.environ["EZPROF_SOURCE_DIR"], "README.md"), encoding="utf-8") as file:
+            blocks = re.findall(r"^```\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)
+        typed = [line for block in blocks for line in block.splitlines()
+                 if re.match(r"(sudo )?ezprof(-bpf)? \w", line)]
+        self.assertGreater(len(typed), 10)
+        for line in typed:
+            words = line.removeprefix("sudo ").split("  ")[0].split()
+            done = subprocess.run([os.path.join(os.path.dirname(EZPROF), words[0]), words[1], "--help"],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=20)
+            self.assertEqual(done.returncode, 0, line)
+            for option in (w for w in words if w.startswith("-")):
+                self.assertRegex(done.stdout, rf"(^|[ ,]){option}\b", line)
+
+
 class SameNumbers(unittest.TestCase):
     def test_csv(self):
         for document in (recorded(), named()):
