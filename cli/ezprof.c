@@ -15,10 +15,12 @@
 #include "report_command.h"
 #include "run_command.h"
 #include "server_command.h"
+#include "top_command.h"
 #include "why_command.h"
 
 static const struct ezprof_command commands[] = {
 	{"why", "say what holds a graph up, with the numbers", ezprof_why_main},
+	{"top", "watch a graph on the terminal: rates, buffers, who holds it up", ezprof_top_main},
 	{"profile", "print what a graph has done in the last seconds", ezprof_profile_main},
 	{"graph", "print which topics are connected: text, dot, mermaid, json", ezprof_graph_main},
 	{"check", "judge rules on a graph, for CI: exit 3 when one is broken", ezprof_check_main},
@@ -48,6 +50,7 @@ int main(int argc, char **argv)
 			"  ezprof serve                    a graph server on the usual port\n"
 			"  sudo ezprof-bpf attach 4242     measure a process of a graph\n"
 			"  ezprof why                      what holds the graph up\n"
+			"  ezprof top                      watch it\n"
 			"  ezprof profile --window 2.0     what happened in the last 2 seconds\n"
 			"  ezprof graph                    which topics are connected\n"
 			"  ezprof shutdown                 end the graph server\n",

@@ -8,7 +8,7 @@ packages=(
     # to build
     gcc libc6-dev cmake ninja-build pkg-config clang bpftool
     libbpf-dev libelf-dev zlib1g-dev libjson-c-dev libevent-dev uthash-dev uuid-dev
-    libcap-ng-dev libseccomp-dev
+    libcap-ng-dev libseccomp-dev libncurses-dev
     # to test
     g++ libcmocka-dev bpftrace valgrind universal-ctags clang-format groff-base zsh fish
     python3 python3-venv python3-dev python3.11-dbg git procps iproute2

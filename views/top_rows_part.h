@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of top_rows.c. Private to them. */
+#ifndef EZPROF_TOP_ROWS_PART_H
+#define EZPROF_TOP_ROWS_PART_H
+
+#include "top_rows.h"
+
+/* A new row of unknown figures; NULL without memory. Valid until the next one. */
+struct ezprof_top_row *ezprof_top_row_add(struct ezprof_top_rows *rows);
+
+/* What an object is the same by in the next document. NULL without memory. */
+char *ezprof_top_key(const struct ezprof_object *object);
+char *ezprof_top_process_key(const struct ezprof_model *model, int64_t pid, const char *host);
+
+/* One row for each process that is in the document (top_processes.c). -ENOMEM. */
+int ezprof_top_process_rows(const struct ezprof_model *model,
+			    const struct ezprof_findings *findings, struct ezprof_top_rows *rows);
+
+#endif
