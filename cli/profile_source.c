@@ -28,6 +28,11 @@
 #define ANSWER_MS 10000
 #define GRAPH_MS 1000
 
+#define SILENT_HINT \
+	"an agent is at work on this machine and tells this user nothing (only root and the user " \
+	"who called sudo see processes of others), so this is what ezmsg tells by itself; to see " \
+	"what is measured, put sudo before the command"
+
 struct source {
 	const char *program;
 	FILE *messages;
@@ -83,6 +88,16 @@ static int complain(const struct source *source, int err)
 	return EZPROF_EXIT_FAILURE;
 }
 
+/* Those that are there and tell this user of no graph. */
+static size_t silent_agents(const struct source *source)
+{
+	size_t i, silent = 0;
+
+	for (i = 0; i < source->choice.agent_count && geteuid(); i++)
+		silent += source->choice.agents[i].graph_count == 0;
+	return silent;
+}
+
 /*
  * Nobody measures this graph: what ezmsg tells by itself, and what would tell more. Of our own
  * server the graph alone is nothing new: -ENOENT.
@@ -90,7 +105,6 @@ static int complain(const struct source *source, int err)
 static int ask_ezmsg(const struct source *source, double window_s, bool is_ours, char **ret_text)
 {
 	struct ezprof_ezmsg_told told;
-	size_t i, silent = 0;
 	char *text;
 	int err;
 
@@ -107,13 +121,10 @@ static int ask_ezmsg(const struct source *source, double window_s, bool is_ours,
 		fprintf(source->messages,
 			"%s: another observer traces this graph: its stream is used\n",
 			source->program);
-	for (i = 0; i < source->choice.agent_count; i++)
-		silent += source->choice.agents[i].graph_count == 0;
-	if (silent && geteuid())
-		fprintf(source->messages,
-			"%s: %zu agent%s of this machine tell%s this user of no graph: only root "
-			"and the user who called sudo see processes of others\n",
-			source->program, silent, silent == 1 ? "" : "s", silent == 1 ? "s" : "");
+	if (silent_agents(source)) {
+		told.hint = SILENT_HINT;
+		ezprof_document_add_silent(&text, silent_agents(source), told.hint);
+	}
 	fprintf(source->messages, "%s: %s\n", source->program, told.hint);
 	*ret_text = text;
 	return 0;

@@ -75,3 +75,16 @@ int ezprof_document_add_error(char **text, const char *who, const char *reason, 
 	json_object_array_add(errors, error);
 	return replace(text, document);
 }
+
+int ezprof_document_add_silent(char **text, uint64_t agents, const char *hint)
+{
+	struct json_object *document = json_tokener_parse(*text);
+
+	if (!json_object_is_type(document, json_type_object)) {
+		json_object_put(document);
+		return -EPROTO;
+	}
+	json_object_object_add(document, "silent_agents", json_object_new_uint64(agents));
+	json_object_object_add(document, "hint", json_object_new_string(hint));
+	return replace(text, document);
+}

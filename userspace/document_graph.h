@@ -6,6 +6,8 @@
 #ifndef EZPROF_DOCUMENT_GRAPH_H
 #define EZPROF_DOCUMENT_GRAPH_H
 
+#include <stdint.h>
+
 struct ez_dag;
 
 /*
@@ -16,5 +18,8 @@ int ezprof_document_add_graph(char **text, const struct ez_dag *dag);
 
 /* Adds an entry to errors[] that is about nobody's process; otherwise the same. */
 int ezprof_document_add_error(char **text, const char *who, const char *reason, const char *detail);
+
+/* How many agents of this machine tell this user nothing, and another hint for it; the same. */
+int ezprof_document_add_silent(char **text, uint64_t agents, const char *hint);
 
 #endif

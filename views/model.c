@@ -314,6 +314,7 @@ static int model_of(struct json_object *document, struct ezprof_model **ret_mode
 	model->tool = ezprof_json_copy(document, "tool");
 	model->tool_version = ezprof_json_copy(document, "tool_version");
 	model->time_ns = whole_at(document, "time_ns");
+	model->silent_agents = whole_at(document, "silent_agents");
 	model->time_unix_s = ezprof_as_double(ezprof_json_number(document, "time_unix_s"), 0);
 	if (err)
 		ezprof_model_free(model);

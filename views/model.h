@@ -91,6 +91,7 @@ struct ezprof_model {
 	struct ezprof_agent_note *agents; /* as many as objects of scope AGENT, in their order */
 	char *host;
 	char *tool, *tool_version;
+	uint64_t silent_agents; /* were there, and told this user nothing */
 	uint64_t time_ns;
 	double time_unix_s;
 };

@@ -173,7 +173,12 @@ static void unprepared(struct ezprof_why_context *c)
 	if (!finding)
 		return;
 	ez_buffer_init(&text, SIZE_MAX / 2);
-	if (ezmsg)
+	if (ezmsg && model->silent_agents)
+		ez_buffer_append_text(&text,
+				      "An agent measures on this machine, but tells this user "
+				      "nothing: these are ezmsg's own figures, which know neither "
+				      "queues nor who keeps a buffer. Type: sudo ezprof why");
+	else if (ezmsg)
 		ez_buffer_append_text(&text,
 				      "Nobody prepared this graph: these are ezmsg's own figures, "
 				      "which know neither queues nor who keeps a buffer. Start it "

@@ -229,6 +229,17 @@ def test_deaf_process():
         program.finish(60)
 
 
+def as_another_user(address):
+    """The agent tells a stranger nothing: that is said, and not that nobody measures."""
+    done = subprocess.run(["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups", harness.BIN / "ezprof",
+                           "why", "--window", "0.5", "--address", address], capture_output=True, text=True,
+                          timeout=60, env={"PATH": "/usr/bin:/bin"})
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 0, done
+    assert "tells this user nothing: these are ezmsg's own figures" in said, done
+    assert "Nobody prepared" not in said and "put sudo before the command" in done.stderr, done
+
+
 def test_with_agent():
     python = environment.ensure("3.9.0")
     with harness.Program(python, GRAPHS, "endless", "FOLDER") as program:
@@ -241,6 +252,7 @@ def test_with_agent():
                 assert document["publishers"][0]["source"] == "bpf"
                 subscriber = document["channels"][0]["subscribers"][0]
                 assert 5.0 <= subscriber["processing"]["avg_ms"] < 15.0, subscriber
+            as_another_user(registry.read(program.pid).graph_address)
             assert agent.stop() == 0
         program.finish()
 

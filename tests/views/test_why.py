@@ -360,7 +360,12 @@ class Others(unittest.TestCase):
         made.subscriber(made.publisher("A", 31, 100.0, source="process"), "s", 2, 1.0)
         self.assertIn("sudo ezprof-bpf attach 31", why(made)[-1]["sentence"] + why(made)[1]["sentence"])
         made.document["publishers"][0]["source"] = "ezmsg"
-        self.assertIn("unprepared", kinds(why(made)))
+        [told] = [f for f in why(made) if f["kind"] == "unprepared"]
+        self.assertIn("Nobody prepared this graph", told["sentence"])
+        made.document["silent_agents"] = 1
+        [told] = [f for f in why(made) if f["kind"] == "unprepared"]
+        self.assertNotIn("Nobody prepared", told["sentence"])
+        self.assertIn("An agent measures on this machine, but tells this user nothing", told["sentence"])
 
     def test_warming_up(self):
         made = Made(window=10.0)
