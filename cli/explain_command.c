@@ -2,12 +2,15 @@
 /* `ezprof explain`: the list of metrics, as docs/metrics.md is made of it, in a terminal. */
 #include "explain_command.h"
 #include "exit_status.h"
+#include "json_writer.h"
 #include "metric.h"
 #include "output.h"
 #include "text_width.h"
+#include "usual_options.h"
 
 #include <argp.h>
 #include <stdio.h>
+#include <string.h>
 
 #define PROGRAM "ezprof explain"
 /* Of a key that is unknown. */
@@ -15,11 +18,15 @@
 #define KEY_BYTES_MAX 4096u
 
 struct request {
+	struct ezprof_usual_options usual;
 	char **keys;
 	int n_keys;
 };
 
-static const struct argp_option option_table[] = {{0}};
+static const struct argp_option option_table[] = {
+	EZPROF_OPTION_JSON,
+	{0},
+};
 
 static const char doc[] =
 	"\nSays what a metric is: when it starts and ends, its clock and unit, what is left out. "
@@ -37,12 +44,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct request *request = state->input;
 
-	(void)argument;
-	if (key != ARGP_KEY_ARGS)
+	switch (key) {
+	case ARGP_KEY_ARG: /* all of them at once, next */
 		return ARGP_ERR_UNKNOWN;
-	request->keys = state->argv + state->next;
-	request->n_keys = state->argc - state->next;
-	return 0;
+	case ARGP_KEY_ARGS:
+		request->keys = state->argv + state->next;
+		request->n_keys = state->argc - state->next;
+		return 0;
+	default:
+		return ezprof_usual_option(key, argument, state, &request->usual);
+	}
 }
 
 static void put_line(const char *name, const char *text)
@@ -70,6 +81,38 @@ static void put_metric(enum ezprof_metric_id id)
 	put_line("kind", counter ? "counter: only grows while its endpoint lives" : "gauge");
 	put_line("document", metric->path);
 	printf("  %-12s%s%s\n", "OpenMetrics", name, counter ? "_total" : "");
+}
+
+static void kv_text(struct ez_json *json, const char *key, const char *text)
+{
+	ez_json_kv_str(json, key, *text ? text : NULL);
+}
+
+static void put_json(struct ez_json *json, enum ezprof_metric_id id)
+{
+	const struct ezprof_metric *metric = ezprof_metric(id);
+	bool counter = metric->kind == EZPROF_COUNTER;
+	char key[KEY_COLUMNS], name[EZPROF_OPENMETRICS_NAME_BYTES + sizeof("_total")];
+	const char *unit;
+	double factor;
+
+	ezprof_metric_openmetrics(id, name, &unit, &factor);
+	if (counter)
+		strcat(name, "_total");
+	ez_json_object_begin(json);
+	snprintf(key, sizeof(key), "%s.%s", ezprof_scope_id(metric->scope), metric->id);
+	ez_json_kv_str(json, "name", key);
+	ez_json_kv_str(json, "what", metric->what);
+	ez_json_kv_str(json, "of", ezprof_scope_what(metric->scope));
+	kv_text(json, "start", metric->from);
+	kv_text(json, "end", metric->to);
+	kv_text(json, "excluded", metric->without);
+	kv_text(json, "clock", ezprof_unit_clock(metric->unit));
+	kv_text(json, "unit", ezprof_unit_words(metric->unit));
+	ez_json_kv_str(json, "kind", counter ? "counter" : "gauge");
+	kv_text(json, "document", metric->path);
+	ez_json_kv_str(json, "openmetrics", name);
+	ez_json_object_end(json);
 }
 
 static void list(void)
@@ -113,12 +156,48 @@ static bool is_meant(const struct request *request, enum ezprof_metric_id id)
 	return false;
 }
 
+static int print_text(const struct request *request)
+{
+	const char *between = "";
+
+	if (!request->n_keys)
+		list();
+	for (unsigned int i = 0; i < EZPROF_METRIC_COUNT; i++) {
+		if (!is_meant(request, (enum ezprof_metric_id)i))
+			continue;
+		fputs(between, stdout);
+		put_metric((enum ezprof_metric_id)i);
+		between = "\n";
+	}
+	return ezprof_output_flush(PROGRAM);
+}
+
+/* Without a key all of them, whole. */
+static int print_json(const struct request *request)
+{
+	struct ez_buffer out;
+	struct ez_json json;
+
+	ez_buffer_init(&out, SIZE_MAX / 2);
+	ez_json_init(&json, &out);
+	ez_json_object_begin(&json);
+	ez_json_key(&json, "metrics");
+	ez_json_array_begin(&json);
+	for (unsigned int i = 0; i < EZPROF_METRIC_COUNT; i++) {
+		if (!request->n_keys || is_meant(request, (enum ezprof_metric_id)i))
+			put_json(&json, (enum ezprof_metric_id)i);
+	}
+	ez_json_array_end(&json);
+	ez_json_object_end(&json);
+	ez_buffer_append_text(&out, "\n");
+	return ezprof_output_buffer(PROGRAM, &out);
+}
+
 int ezprof_explain_main(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "[KEY...]", doc,
 					 NULL,	       NULL,	     NULL};
 	struct request request = {0};
-	const char *between = "";
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
 		return EZPROF_EXIT_USAGE;
@@ -126,14 +205,5 @@ int ezprof_explain_main(int argc, char **argv)
 		if (!is_known(request.keys[i]))
 			return refuse(request.keys[i]);
 	}
-	if (!request.n_keys)
-		list();
-	for (unsigned int i = 0; i < EZPROF_METRIC_COUNT; i++) {
-		if (!is_meant(&request, (enum ezprof_metric_id)i))
-			continue;
-		fputs(between, stdout);
-		put_metric((enum ezprof_metric_id)i);
-		between = "\n";
-	}
-	return ezprof_output_flush(PROGRAM);
+	return request.usual.json ? print_json(&request) : print_text(&request);
 }

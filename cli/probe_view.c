@@ -57,25 +57,41 @@ static bool can_be_named(const char *path)
 	       !strstr(path, " (deleted)");
 }
 
+/* The place of the topic among a probe's arguments; -1 = it tells none. */
+static int topic_of(uint32_t probe)
+{
+	const char *at = probes[probe].arguments;
+	size_t len;
+
+	for (int number = 0; (len = next_argument(&at)); number++) {
+		if (len == 5 && memcmp(at, "topic", len) == 0)
+			return number;
+		at += len;
+	}
+	return -1;
+}
+
 /* What is counted: topics where the probe tells one, else endpoints. */
 static void put_one_liner(struct ez_buffer *out, const struct ezprof_probe_file *file,
-			  const char *name, int topic)
+			  uint32_t probe)
 {
-	ezprof_put(out, "    bpftrace ");
+	const char *name = probes[probe].name;
+	int topic = topic_of(probe);
+
+	ezprof_put(out, "bpftrace ");
 	if (file->pid)
 		ezprof_put(out, "-p %d ", (int)file->pid);
 	ezprof_put(out, "-e 'usdt:%s:" EZ_PROVIDER ":%s { ", file->path, name);
 	if (topic < 0)
-		ezprof_put(out, "@[arg0] = count(); }'\n");
+		ezprof_put(out, "@[arg0] = count(); }'");
 	else
-		ezprof_put(out, "@[str(arg%d)] = count(); }'\n", topic);
+		ezprof_put(out, "@[str(arg%d)] = count(); }'", topic);
 }
 
 static void put_probe(struct ez_buffer *out, const struct ezprof_probe_file *file, uint32_t probe)
 {
 	unsigned int sites = count_sites(file->elf, probe), number = 0;
 	const char *at = probes[probe].arguments;
-	int topic = -1;
 	size_t len;
 
 	if (!sites) {
@@ -87,14 +103,15 @@ static void put_probe(struct ez_buffer *out, const struct ezprof_probe_file *fil
 		ezprof_put(out, " (%d listening)", (int)file->listeners[probe]);
 	ezprof_put(out, "\n");
 	while ((len = next_argument(&at))) {
-		if (len == 5 && memcmp(at, "topic", len) == 0)
-			topic = (int)number;
 		ezprof_put(out, "    arg%u %-14.*s %s\n", number++, (int)len, at,
 			   argument_meaning(at, len));
 		at += len;
 	}
-	if (can_be_named(file->path))
-		put_one_liner(out, file, probes[probe].name, topic);
+	if (!can_be_named(file->path))
+		return;
+	ezprof_put(out, "    ");
+	put_one_liner(out, file, probe);
+	ezprof_put(out, "\n");
 }
 
 void ezprof_probe_view(struct ez_buffer *out, const struct ezprof_probe_file *file)
@@ -120,4 +137,65 @@ void ezprof_probe_view(struct ez_buffer *out, const struct ezprof_probe_file *fi
 				"'usdt:*:" EZ_PROVIDER ":...', or a copy elsewhere\n");
 	for (uint32_t probe = 0; probe < EZ_PROBE_COUNT; probe++)
 		put_probe(out, file, probe);
+}
+
+static void put_arguments_json(struct ez_json *json, uint32_t probe)
+{
+	const char *at = probes[probe].arguments;
+	size_t len;
+
+	ez_json_key(json, "arguments");
+	ez_json_array_begin(json);
+	while ((len = next_argument(&at))) {
+		ez_json_object_begin(json);
+		ez_json_key(json, "name");
+		ez_json_str_n(json, at, len);
+		ez_json_kv_str(json, "what", argument_meaning(at, len));
+		ez_json_object_end(json);
+		at += len;
+	}
+	ez_json_array_end(json);
+}
+
+static void put_probe_json(struct ez_json *json, const struct ezprof_probe_file *file,
+			   uint32_t probe)
+{
+	unsigned int sites = count_sites(file->elf, probe);
+	struct ez_buffer line;
+
+	ez_buffer_init(&line, SIZE_MAX / 2);
+	if (sites && can_be_named(file->path))
+		put_one_liner(&line, file, probe);
+	ez_json_object_begin(json);
+	ez_json_kv_str(json, "name", probes[probe].name);
+	ez_json_kv_str(json, "what", probes[probe].meaning);
+	ez_json_kv_u64(json, "sites", sites);
+	ez_json_key(json, "listeners");
+	if (sites && file->listeners[probe] >= 0)
+		ez_json_u64(json, (uint64_t)file->listeners[probe]);
+	else
+		ez_json_null(json);
+	put_arguments_json(json, probe);
+	ez_json_key(json, "bpftrace");
+	if (line.len)
+		ez_json_str_n(json, (const char *)line.data, line.len);
+	else
+		ez_json_null(json);
+	ez_json_object_end(json);
+	ez_buffer_free(&line);
+}
+
+void ezprof_probe_view_json(struct ez_json *json, const struct ezprof_probe_file *file)
+{
+	ez_json_object_begin(json);
+	ez_json_kv_str(json, "path", file->path);
+	ez_json_kv_str(json, "provider", EZ_PROVIDER);
+	ez_json_kv_bool(json, "registry", file->elf->has_registry);
+	ez_json_kv_str(json, "foreign_arguments", file->elf->foreign ? file->elf->arguments : NULL);
+	ez_json_key(json, "probes");
+	ez_json_array_begin(json);
+	for (uint32_t probe = 0; probe < EZ_PROBE_COUNT; probe++)
+		put_probe_json(json, file, probe);
+	ez_json_array_end(json);
+	ez_json_object_end(json);
 }

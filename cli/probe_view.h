@@ -8,6 +8,7 @@
 
 #include "buffer.h"
 #include "elf_notes.h"
+#include "json_writer.h"
 #include "probe_list.h"
 
 struct ezprof_probe_file {
@@ -20,5 +21,8 @@ struct ezprof_probe_file {
 
 /* Pure. The buffer's sticky error tells of a failure. */
 void ezprof_probe_view(struct ez_buffer *out, const struct ezprof_probe_file *file);
+
+/* The same as one object. */
+void ezprof_probe_view_json(struct ez_json *json, const struct ezprof_probe_file *file);
 
 #endif

@@ -2,10 +2,12 @@
 /* `ezprof probes`: the USDT probes of a process or of a file. */
 #include "probes_command.h"
 #include "exit_status.h"
+#include "json_writer.h"
 #include "output.h"
 #include "parse.h"
 #include "probe_view.h"
 #include "target.h"
+#include "usual_options.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -18,7 +20,22 @@
 
 #define PROGRAM "ezprof probes"
 
-static const struct argp_option option_table[] = {{0}};
+struct options {
+	struct ezprof_usual_options usual;
+	const char *what;
+};
+
+/* What is printed: text, or one JSON object. */
+struct page {
+	bool is_json;
+	struct ez_buffer out;
+	struct ez_json json;
+};
+
+static const struct argp_option option_table[] = {
+	EZPROF_OPTION_JSON,
+	{0},
+};
 
 static const char doc[] =
 	"\nLists the probes of a process (by its pid) or of a program or library (by its file; "
@@ -33,26 +50,60 @@ static const char doc[] =
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-	const char **what = state->input;
+	struct options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		if (*what) {
+		if (o->what) {
 			fprintf(stderr, "%s: '%.60s': one process or file is wanted\n", PROGRAM,
 				argument);
 			exit(EZPROF_EXIT_USAGE);
 		}
-		*what = argument;
+		o->what = argument;
 		return 0;
 	case ARGP_KEY_END:
-		if (*what)
+		if (o->what)
 			return 0;
 		fprintf(stderr, "%s: which process, or which file? (ezprof ps lists processes)\n",
 			PROGRAM);
 		exit(EZPROF_EXIT_USAGE);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return ezprof_usual_option(key, argument, state, &o->usual);
 	}
+}
+
+static void begin(struct page *page, pid_t pid)
+{
+	ez_buffer_init(&page->out, SIZE_MAX / 2);
+	ez_json_init(&page->json, &page->out);
+	if (!page->is_json)
+		return;
+	ez_json_object_begin(&page->json);
+	ez_json_key(&page->json, "pid");
+	if (pid)
+		ez_json_u64(&page->json, (uint64_t)pid);
+	else
+		ez_json_null(&page->json);
+	ez_json_key(&page->json, "files");
+	ez_json_array_begin(&page->json);
+}
+
+static void put_file(struct page *page, const struct ezprof_probe_file *file)
+{
+	if (page->is_json)
+		ezprof_probe_view_json(&page->json, file);
+	else
+		ezprof_probe_view(&page->out, file);
+}
+
+static int finish(struct page *page)
+{
+	if (page->is_json) {
+		ez_json_array_end(&page->json);
+		ez_json_object_end(&page->json);
+		ez_buffer_append_text(&page->out, "\n");
+	}
+	return ezprof_output_buffer(PROGRAM, &page->out);
 }
 
 static int32_t listeners_of(struct ezprof_target *target, const struct ezprof_object *object,
@@ -67,7 +118,7 @@ static int32_t listeners_of(struct ezprof_target *target, const struct ezprof_ob
 	return value;
 }
 
-static void put_object(struct ez_buffer *out, struct ezprof_target *target, uint32_t i)
+static void put_object(struct page *page, struct ezprof_target *target, uint32_t i)
 {
 	const struct ezprof_object *object = &target->process->objects[i];
 	struct ezprof_probe_file file = {
@@ -78,7 +129,7 @@ static void put_object(struct ez_buffer *out, struct ezprof_target *target, uint
 	for (uint32_t s = 0; s < object->elf.site_count; s++)
 		file.listeners[object->elf.sites[s].probe] =
 			listeners_of(target, object, object->elf.sites[s].semaphore_vaddr);
-	ezprof_probe_view(out, &file);
+	put_file(page, &file);
 }
 
 static int refuse(pid_t pid, int err, const char *sentence, const struct ezprof_refusal *refusal)
@@ -93,13 +144,12 @@ static int refuse(pid_t pid, int err, const char *sentence, const struct ezprof_
 		       : EZPROF_EXIT_FAILURE;
 }
 
-static int show_process(pid_t pid)
+static int show_process(struct page *page, pid_t pid)
 {
 	char sentence[EZPROF_SENTENCE_BYTES] = "";
 	struct ezprof_refusal refusal = {0};
 	struct ezprof_target *target;
 	struct ezprof_opener *opener;
-	struct ez_buffer out;
 	int status, err = ezprof_opener_start(&opener);
 
 	if (err) {
@@ -110,26 +160,25 @@ static int show_process(pid_t pid)
 	ezprof_opener_stop(opener);
 	if (err)
 		return refuse(pid, err, sentence, &refusal);
-	ez_buffer_init(&out, SIZE_MAX / 2);
+	begin(page, pid);
 	for (uint32_t i = 0; i < target->process->object_count; i++)
-		put_object(&out, target, i);
-	status = ezprof_output_buffer(PROGRAM, &out);
+		put_object(page, target, i);
+	status = finish(page);
 	ezprof_target_free(target);
 	return status;
 }
 
-static int show_elf(const char *name, const struct ezprof_elf *elf)
+static int show_elf(struct page *page, const char *name, const struct ezprof_elf *elf)
 {
 	char *path = realpath(name, NULL);
 	struct ezprof_probe_file file = {.path = path ? path : name, .elf = elf};
-	struct ez_buffer out;
 	int status;
 
 	for (uint32_t p = 0; p < EZ_PROBE_COUNT; p++)
 		file.listeners[p] = -1;
-	ez_buffer_init(&out, SIZE_MAX / 2);
-	ezprof_probe_view(&out, &file);
-	status = ezprof_output_buffer(PROGRAM, &out);
+	begin(page, 0);
+	put_file(page, &file);
+	status = finish(page);
 	free(path);
 	return status;
 }
@@ -140,7 +189,7 @@ static int complain(const char *name, const char *why, int status)
 	return status;
 }
 
-static int show_file(const char *name)
+static int show_file(struct page *page, const char *name)
 {
 	struct ezprof_elf *elf = calloc(1, sizeof(*elf));
 	/* O_NONBLOCK: a FIFO must not keep us. */
@@ -160,7 +209,7 @@ static int show_file(const char *name)
 	else if (elf->verdict != EZPROF_ELF_PROBES)
 		status = complain(name, ezprof_elf_verdict_text(elf->verdict), EZPROF_EXIT_NOTHING);
 	else
-		status = show_elf(name, elf);
+		status = show_elf(page, name, elf);
 	if (fd >= 0)
 		close(fd);
 	free(elf);
@@ -171,10 +220,13 @@ int ezprof_probes_main(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "PID|FILE", doc,
 					 NULL,	       NULL,	     NULL};
-	const char *what = NULL;
+	struct options o = {0};
+	struct page page;
 	pid_t pid;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &what))
+	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return EZPROF_EXIT_USAGE;
-	return ez_parse_pid(what, &pid) == 0 ? show_process(pid) : show_file(what);
+	page.is_json = o.usual.json;
+	return ez_parse_pid(o.what, &pid) == 0 ? show_process(&page, pid)
+					       : show_file(&page, o.what);
 }

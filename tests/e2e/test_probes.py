@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`ezprof probes`: each probe of the list with its arguments; its line for bpftrace works as it stands."""
 
+import json
 import os
 import re
 import shutil
@@ -56,10 +57,28 @@ def listen(graph, pid, line):
     wait_until(lambda: semaphores(pid)["publish"], 30, "the semaphore is up")
     assert probes(pid).count("(1 listening)") == 1
     time.sleep(1)
-    out = tracer.stop(signal.SIGINT, 60)
+    try:
+        out = tracer.stop(signal.SIGINT, 40)
+    except subprocess.TimeoutExpired:
+        print("bpftrace did not end when it was told to")
+        out = ""
     wait_until(lambda: not semaphores(pid)["publish"], 30, "the semaphore is down")
     found = re.search(r"^@\[TOP/IC\]: (\d+)$", out, re.M)
     return int(found[1]) if found else 0
+
+
+def as_json(what, text):
+    """The same in JSON."""
+    result = command("ezprof", "probes", "--json", what)
+    assert result.returncode == 0, result
+    document = json.loads(result.stdout)
+    [file] = document["files"]
+    assert document["pid"] == (what if isinstance(what, int) else None), document
+    assert {p["name"]: [a["name"] for a in p["arguments"]] for p in file["probes"]} == listed()
+    assert [p["bpftrace"] for p in file["probes"]] == re.findall(r"^    (bpftrace .*)$", text, re.M), text
+    for probe in file["probes"]:
+        assert f"ezmsg:{probe['name']}: {probe['what']}" in text and probe["sites"] > 0, probe
+        assert (probe["listeners"] is None) == (document["pid"] is None), probe
 
 
 def file_and_process():
@@ -69,8 +88,10 @@ def file_and_process():
         text = probes(library)
         check_list(text)
         assert " -p " not in text and "listening" not in text, text
+        as_json(library, text)
         text = probes(source.pid)
         check_list(text)
+        as_json(source.pid, text)
         odd(library)
         if not shutil.which("bpftrace"):
             skip("bpftrace is not installed", "EZPROF_REQUIRE_BPF")
@@ -87,6 +108,8 @@ def odd(library):
         shutil.copy(library, strange)
         text = probes(strange)
         assert "can't be told this file's name" in text and "\x1b" not in text, text
+        [named] = json.loads(command("ezprof", "probes", "--json", strange).stdout)["files"]
+        assert named["path"] == strange and named["probes"][0]["bpftrace"] is None, named
         with open(library, "rb") as file:
             content = file.read()
         for size in (0, 3, 63, 64, 1000, len(content) // 2, len(content) - 1):

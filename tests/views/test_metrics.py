@@ -69,6 +69,20 @@ class Metrics(unittest.TestCase):
             self.assertIn(text.strip(), explain(name.split(".")[1]))
             self.assertIn(text.strip(), explain(path.strip("`")))
 
+    def test_json(self):
+        """The same as the text, key by key."""
+        metrics = json.loads(explain("--json"))["metrics"]
+        self.assertEqual([m["name"] for m in metrics], explain().split())
+        for metric, text in zip(metrics, explain("*").split("\n\n")):
+            lines = dict(re.findall(r"^(?:  )?([\w.]+):? +(.*)$", text, re.MULTILINE))
+            self.assertEqual(metric["what"], lines.pop(metric["name"]))
+            lines["openmetrics"] = lines.pop("OpenMetrics")
+            lines["kind"] = lines["kind"].split(":")[0]
+            self.assertEqual({k: v for k, v in metric.items() if v is not None and k not in ("name", "what")},
+                             lines)
+        [one] = json.loads(explain("--json", "sub.process_p99_ms"))["metrics"]
+        self.assertEqual(one["name"], "sub.process_p99_ms")
+
     def test_unknown(self):
         for key, near in (("sub.proces_p99_ms", "'sub.process_p99_ms'"), ("queue", "sub.queue_"),
                           ("", ""), ("\n\x1b[31m" + "x" * 5000, "")):
