@@ -3,10 +3,12 @@
 
 EZPROF_UPDATE_GOLDEN=1 writes the golden texts anew.
 """
+import collections
 import csv
 import io
 import json
 import os
+import random
 import re
 import subprocess
 import tempfile
@@ -272,24 +274,52 @@ class SameNumbers(unittest.TestCase):
                              sum(len(c["subscribers"]) for c in document["channels"]))
 
     def test_table(self):
-        """To three digits, in the columns that the heading names."""
-        document = recorded()
-        text = show(document, "table")
-        for topic, scope in (("A", "pub"), ("flt", "sub")):
-            [row] = [line.split() for line in text.splitlines() if line.split()[:1] == [topic]]
-            thing = next(o for s, o in objects(document) if s == scope and
-                         topic in (o.get("topic"), o.get("handle")))
-            if scope == "pub":
-                paths = ("message_rate_hz", "byte_rate_per_s", "backpressure.in_flight",
-                         "num_buffers", "blocked.share", "gap.p50_ms", "gap.longest_ms")
-                figures = row[2:]
-            else:
-                paths = ("message_rate_hz", "in_flight", "queue.avg_ms", "processing.avg_ms",
-                         "processing.p99_ms", "drops.total")
-                figures = row[4:]
-            for path, figure in zip(paths, figures, strict=True):
-                value = value_at(thing, path)
-                self.assertAlmostEqual(float(figure), value, delta=abs(value) * 0.0051, msg=path)
+        """Every row and column, to three digits; the heading's two lines say which metric it is."""
+        paths = {(scope, name): path for scope, name, path, _ in metrics()}
+        for seed in range(20):
+            document = named() if seed % 2 else recorded()
+            disturb(document, random.Random(seed))
+            compared = collections.Counter()
+            for scope, ids, rows in table_blocks(show(document, "table", options=("--wide",))):
+                things = [o for s, o in objects(document) if s == scope]
+                for figures, thing in zip(rows, things, strict=True):
+                    for name, figure in zip(ids, figures, strict=True):
+                        value = value_at(thing, paths[scope, name])
+                        compared[scope, name] += 1
+                        if value is None:
+                            self.assertEqual(figure, "-", (seed, scope, name))
+                        else:
+                            self.assertAlmostEqual(float(figure), value, msg=(seed, scope, name),
+                                                   delta=max(abs(value) * 0.00501, 0.0005))
+            self.assertEqual(len(compared), 17 if seed % 2 else 13)
+
+
+def disturb(document, chance):
+    """Figures of all sizes, and some that nobody knows."""
+    def walk(thing):
+        for key, value in thing.items() if isinstance(thing, dict) else enumerate(thing):
+            if isinstance(value, (dict, list)):
+                walk(value)
+            elif isinstance(value, float):
+                thing[key] = chance.choice((0.0, 0.00049, 0.0123, 0.99951, 9.9951, 99.951, 12345.678,
+                                            1.5e15, None, chance.uniform(0, 2000)))
+    for part in ("publishers", "channels", "agents"):
+        walk(document[part])
+
+
+def table_blocks(text):
+    """[(scope, ids of the metrics, rows of figures)]"""
+    scopes = {"publisher": "pub", "subscriber": "sub", "task": "task"}
+    for block in text.split("\n\n")[1:]:
+        above, *more = block.rstrip("\n").split("\n")
+        if not more or more[0].split()[0] not in scopes:
+            continue
+        below, *rows = more
+        first = {m.end(): m[0] for m in re.finditer(r"\S+", above)}
+        ends = [(m.end(), m[0]) for m in re.finditer(r"\S+", below)]
+        at = max(n for n, (_, word) in enumerate(ends) if word in ("pid", "via")) + 1
+        ids = [first.get(end, "") + word for end, word in ends[at:]]
+        yield scopes[below.split()[0]], ids, [row.split()[-len(ids):] for row in rows]
 
 
 class Names(unittest.TestCase):
