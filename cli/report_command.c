@@ -173,8 +173,8 @@ static int watch(struct seen *seen)
 					    seen);
 		if (status == EZPROF_EXIT_FAILURE)
 			return EZPROF_EXIT_PARTIAL;
-	} else {
-		begin_ns -= (uint64_t)(o->duration_s * 1e9);
+	} else if (window_s <= 0) {
+		window_s = within(o->duration_s, EZ_WINDOW_MIN_S, EZ_WINDOW_MAX_S);
 	}
 	if (window_s <= 0)
 		window_s = within((double)(ez_clock_mono_ns() - begin_ns) / 1e9, EZ_WINDOW_MIN_S,

@@ -56,7 +56,11 @@ void ezprof_html_metrics(struct ezprof_page *page)
 
 	ezprof_html_raw(page, "<section id=\"metrics\"><h2>What the figures mean</h2>\n<dl>\n");
 	for (i = 0; i < EZPROF_METRIC_COUNT; i++) {
-		if (is_shown((enum ezprof_metric_id)i))
+		enum ezprof_scope scope = ezprof_metric((enum ezprof_metric_id)i)->scope;
+
+		/* Only Python has tasks. */
+		if (is_shown((enum ezprof_metric_id)i) &&
+		    (scope != EZPROF_TASK || ezprof_page_count(page, scope)))
 			put_metric(page, (enum ezprof_metric_id)i);
 	}
 	ezprof_html_raw(page, "</dl>\n</section>\n");

@@ -62,6 +62,22 @@ def large(chains, length):
     return made.document
 
 
+def named():
+    """All that has a name has a hostile one."""
+    made = Made()
+    for number, name in enumerate(NAMES):
+        publisher = made.publisher(name, 1000 + number, 10.0 + number)
+        made.subscriber(publisher, name, 2000 + number, 1.5, topic=name, host=name)
+        made.task(name, 2000 + number)
+    made.document["host"] = NAMES[0]
+    made.document["agents"][0].update(tool_version=NAMES[-1], probes="</td>", link='"\u202e',
+                                      losses={"</script>": 3},
+                                      attached=[{"pid": 1, "comm": n, "state": n} for n in NAMES])
+    made.document["errors"] = [{"who": n, "pid": 9, "reason": n, "detail": n, "topic": n}
+                               for n in NAMES]
+    return made.document
+
+
 class Content(unittest.TestCase):
     def test_golden(self):
         """Of two documents; without style and script, which have their own files."""
@@ -131,18 +147,7 @@ class Content(unittest.TestCase):
         self.assertEqual(len(list(broken.all("path", class_="reach"))), 2)
 
     def test_names(self):
-        made = Made()
-        for number, name in enumerate(NAMES):
-            publisher = made.publisher(name, 1000 + number, 10.0 + number)
-            made.subscriber(publisher, name, 2000 + number, 1.5, topic=name, host=name)
-            made.task(name, 2000 + number)
-        made.document["host"] = NAMES[0]
-        made.document["agents"][0].update(tool_version=NAMES[-1], probes="</td>", link='"\u202e',
-                                          losses={"</script>": 3},
-                                          attached=[{"pid": 1, "comm": n, "state": n} for n in NAMES])
-        made.document["errors"] = [{"who": n, "pid": 9, "reason": n, "detail": n, "topic": n}
-                                   for n in NAMES]
-        html = report(made.document)
+        html = report(named())
         page = Page(html)
         self.assertEqual(faults(html.replace("\t", " ")), [])
         self.assertEqual(len(list(page.top.all("script"))), 1)
@@ -164,6 +169,62 @@ class Content(unittest.TestCase):
     def test_nothing(self):
         page = report(Made().document, status=(4,))
         self.assertIn("It has no publisher and no subscriber", Page(page).top.text())
+
+
+# Values where others belong.
+ODD = (None, -1, 0, 1e308, 1e-308, 2**63, 2**70, "", "x" * 5000, "</script>", [], {}, True, [[]],
+       {"a": [1]}, 0.5, "0:1", "0:18446744073709551615", "5:1 4:1", float("nan"))
+
+
+def places(value, at=()):
+    """The way to each value within a document."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield (*at, key)
+        yield from places(one, (*at, key))
+
+
+def at(value, keys):
+    for key in keys:
+        value = value[key]
+    return value
+
+
+def mutated(document, rng):
+    document = json.loads(json.dumps(document))
+    for _ in range(rng.choice((1, 2, 5, 20))):
+        known = list(places(document))
+        if not known:
+            break
+        *way, key = rng.choice(known)
+        holder, kind = at(document, way), rng.random()
+        if kind < 0.6:
+            holder[key] = rng.choice(ODD)
+        elif kind < 0.8:
+            holder[key] = json.loads(json.dumps(at(document, rng.choice(known))))
+        elif isinstance(holder, dict):
+            del holder[key]
+        else:
+            holder.extend(json.loads(json.dumps(holder[:1])) * rng.randint(1, 30))
+    return document
+
+
+class Hostile(unittest.TestCase):
+    def test_mutated(self):
+        """A page that is whole, or no document; EZPROF_FULL=1: 2,000 instead of 40."""
+        seed = random.randrange(1 << 30)
+        rng = random.Random(seed)
+        for number in range(2000 if os.environ.get("EZPROF_FULL") else 40):
+            documents = [mutated(rng.choice((recorded(), large(2, 2), named())), rng)]
+            if rng.random() < 0.3:
+                documents.insert(rng.randrange(2), recorded())
+            with self.subTest(seed=seed, number=number):
+                html = report(*documents, status=(0, 1, 4, 5))
+                if not html:
+                    continue
+                Page(html)
+                own = re.sub(r"(?s)<style>.*?</style>|<script>.*?</script>", "", html)
+                self.assertNotRegex(own, r"(?<![\w.])-?(nan|inf)(?!\w)")
 
 
 class Large(unittest.TestCase):
