@@ -72,7 +72,7 @@ static int take_complete(struct ez_channel *channel, struct ez_reader *reader)
 	channel->num_buffers = (uint32_t)num_buffers;
 	channel->phase = EZ_SETUP_DONE;
 	ez_io_timer_stop(channel->context->io, &channel->timer);
-	if (channel->context->count_only) {
+	if (channel->context->elide_ok) {
 		/* Before anybody hears that the channel is up; a socket this fresh has room. */
 		ez_put_u8(&channel->peer.out, EZ_CMD_ELIDE_OK);
 		ez_stream_flush(&channel->peer);

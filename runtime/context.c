@@ -128,6 +128,7 @@ int ez_context_create(const char *address, struct ez_context **ret_context)
 	ez_env_log_setup();
 	ez_fork_guard_init();
 	context->count_only = ez_env_flag("EZ_COUNT_ONLY", false);
+	context->elide_ok = context->count_only && !getenv("EZMSG_DISABLE_AXIS_ELISION");
 	context->generation = ez_fork_generation();
 	err = choose_address(address, &context->address);
 	if (!err)

@@ -30,6 +30,7 @@ struct ez_context {
 	struct ez_address address; /* of the graph server; host is a literal */
 	bool server_is_ours;
 	bool count_only; /* EZ_COUNT_ONLY */
+	bool elide_ok;	 /* what a publisher of 3.10 may be told then */
 	struct ez_io *io;
 
 	/* I/O thread only */

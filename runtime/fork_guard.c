@@ -89,6 +89,17 @@ int ez_own_fd(int fd)
 	return fd;
 }
 
+bool ez_owns_fd(int fd)
+{
+	size_t word = (size_t)fd / WORD_BITS;
+	bool owns;
+
+	pthread_mutex_lock(&lock);
+	owns = fd >= 0 && word < words && owned[word] >> (fd % WORD_BITS) & 1;
+	pthread_mutex_unlock(&lock);
+	return owns;
+}
+
 int ez_disown_fd(int fd)
 {
 	size_t word = (size_t)fd / WORD_BITS;

@@ -33,6 +33,9 @@ static inline bool ez_forked_since(uint32_t generation)
  */
 int ez_own_fd(int fd);
 
+/* Is that descriptor one of those, whichever object's? Any thread. */
+bool ez_owns_fd(int fd);
+
 /* Forgets and closes an owned descriptor; negative ones are ignored. Returns -1. */
 int ez_disown_fd(int fd);
 

@@ -66,7 +66,7 @@ static void look_who_locked(struct wait *wait, ez_mono_ns_t now_ns)
 	for (link = publisher->links; link; link = link->next) {
 		if (!link->up || !ez_holder_has(&link->holder, slot, &held))
 			continue;
-		if (!wait->logged)
+		if (!wait->logged && !publisher->quiet)
 			log_holder(link, slot);
 		if (over) {
 			publisher->lease_timeouts++;

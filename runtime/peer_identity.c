@@ -7,10 +7,13 @@
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "fork_guard.h"
 
 /* The kernel's fixed inode number of the initial pid namespace. */
 #define INITIAL_PID_NAMESPACE 4026531836u
@@ -96,6 +99,41 @@ static bool owner_is_here(uint64_t inode)
 	return found;
 }
 
+/* The port that a socket of ours listens at; 0 = it doesn't. */
+static in_port_t listening_port(int fd)
+{
+	struct sockaddr_storage address = {0};
+	socklen_t bytes = sizeof(address), int_bytes = sizeof(int);
+	struct sockaddr_in v4;
+	int listens = 0;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &int_bytes) < 0 || !listens ||
+	    getsockname(fd, (struct sockaddr *)&address, &bytes) < 0)
+		return 0;
+	/* The port's place is the same in both families. */
+	memcpy(&v4, &address, sizeof(v4));
+	return v4.sin_port;
+}
+
+/* Does something else in this process listen there: ezmsg in Python? */
+static bool stranger_listens_here(in_port_t port)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *entry;
+	bool found = false;
+
+	if (!folder)
+		return false;
+	while (!found && (entry = readdir(folder))) {
+		int fd = atoi(entry->d_name);
+
+		found = isdigit((unsigned char)entry->d_name[0]) && listening_port(fd) == port &&
+			!ez_owns_fd(fd);
+	}
+	closedir(folder);
+	return found;
+}
+
 bool ez_peer_pid_is_clear(const struct ez_stream *peer)
 {
 	struct sockaddr_storage address = {0};
@@ -103,12 +141,15 @@ bool ez_peer_pid_is_clear(const struct ez_stream *peer)
 	struct sockaddr_in v4;
 	uint64_t inode;
 
-	if (in_initial_namespace())
-		return true;
-	if (getpeername(peer->source.fd, (struct sockaddr *)&address, &len) < 0 ||
-	    address.ss_family != AF_INET)
+	if (getpeername(peer->source.fd, (struct sockaddr *)&address, &len) < 0)
 		return false;
 	memcpy(&v4, &address, sizeof(v4));
+	if (stranger_listens_here(v4.sin_port))
+		return false;
+	if (in_initial_namespace())
+		return true;
+	if (address.ss_family != AF_INET)
+		return false;
 	inode = listener_inode(ntohs(v4.sin_port));
 	return inode && owner_is_here(inode);
 }

@@ -90,11 +90,15 @@ void ez_publisher_totals(const struct ez_publisher *publisher, uint64_t *ret_mes
 			 uint64_t *ret_bytes)
 {
 	pthread_mutex_t *lock = (pthread_mutex_t *)&publisher->lock;
+	/* In a forked child nobody will ever unlock it, if somebody had it. */
+	bool is_ours = !ez_context_check(publisher->context);
 
-	pthread_mutex_lock(lock);
+	if (is_ours)
+		pthread_mutex_lock(lock);
 	*ret_messages = publisher->next_id;
 	*ret_bytes = publisher->total_bytes;
-	pthread_mutex_unlock(lock);
+	if (is_ours)
+		pthread_mutex_unlock(lock);
 }
 
 size_t ez_publisher_channels(const struct ez_publisher *publisher)
@@ -103,6 +107,8 @@ size_t ez_publisher_channels(const struct ez_publisher *publisher)
 	const struct ez_link *link;
 	size_t n = 0;
 
+	if (ez_context_check(publisher->context))
+		return 0;
 	pthread_mutex_lock(lock);
 	for (link = publisher->links; link; link = link->next)
 		n += link->up;

@@ -68,6 +68,7 @@ struct ez_publisher {
 	bool force_tcp;
 	bool allow_local;
 	bool pr206;		   /* EZ_HANDSHAKE=pr206 */
+	bool quiet;		   /* EZMSG_DISABLE_BACKPRESSURE_WARNING */
 	uint64_t lease_timeout_ns; /* 0: none */
 	struct ez_channel *own;	   /* this process's channel to it: a user of it, and a reference */
 

@@ -35,7 +35,8 @@ static struct ez_publisher *publisher_new(struct ez_context *context, const char
 	publisher->refs = 1;
 	publisher->num_buffers = options->num_buffers ? options->num_buffers : DEFAULT_BUFFERS;
 	publisher->force_tcp = options->force_tcp || ez_env_flag("EZMSG_FORCE_TCP", false);
-	publisher->allow_local = ez_env_flag("EZMSG_ALLOW_LOCAL", true);
+	publisher->allow_local = !options->no_local && ez_env_flag("EZMSG_ALLOW_LOCAL", true);
+	publisher->quiet = getenv("EZMSG_DISABLE_BACKPRESSURE_WARNING") != NULL;
 	publisher->pr206 = ez_env_is("EZ_HANDSHAKE", "pr206");
 	publisher->lease_timeout_ns =
 		ez_env_u64("EZ_LEASE_TIMEOUT_MS", 0, UINT32_MAX, 0) * EZ_NS_PER_MS;

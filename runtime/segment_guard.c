@@ -86,6 +86,22 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
+/* A child makes segments of its own: the lock must not be another thread's there. */
+static void fork_prepare(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void fork_parent(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void fork_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
 static void install(void)
 {
 	struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
@@ -95,6 +111,7 @@ static void install(void)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGBUS, NULL, &before);
 	sigaction(SIGBUS, &action, NULL);
+	pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
 /* ---- who is guarded ---- */

@@ -14,7 +14,8 @@
  * thread, but not from a signal handler, and blocks only for as long as its time-out says.
  *
  * Environment: EZMSG_GRAPHSERVER_ADDR, EZMSG_PUBLISHER_PORT_START, EZMSG_FORCE_TCP,
- * EZMSG_ALLOW_LOCAL as in ezmsg; EZMSG_LOGLEVEL (DEBUG ... CRITICAL) lets the library write to
+ * EZMSG_ALLOW_LOCAL, EZMSG_DISABLE_BACKPRESSURE_WARNING, EZMSG_DISABLE_AXIS_ELISION as in ezmsg;
+ * EZMSG_LOGLEVEL (DEBUG ... CRITICAL) lets the library write to
  * stderr, without it it never does; EZ_LEASE_TIMEOUT_MS frees a buffer that held a publisher up for
  * so long (default: never); EZ_COUNT_ONLY=1 allows only subscribers that don't read payloads, which
  * keeps publishers of ezmsg 3.10 sending short references; EZ_HANDSHAKE=pr206 speaks to channels of
@@ -112,6 +113,7 @@ struct ez_publisher_options {
 	bool start_paused;
 	const char *host; /* NULL: 127.0.0.1. Where channels connect to */
 	uint16_t port;	  /* 0: the first free one from EZMSG_PUBLISHER_PORT_START on */
+	bool no_local;	  /* this context's own subscribers get it by shm, as others do */
 };
 
 /* `options` may be NULL. Blocks until the graph server has registered it (at most 10 s). */
