@@ -18,6 +18,7 @@
  *   release                        released
  *   fail                           -ERRNO      (what ez_receive() says)
  *   connect FROM TO, disconnect FROM TO   ok
+ *   rejoin                         ready  (the context anew, and nothing in it)
  *   profile                        the document
  *   quit
  * or "error -ERRNO text" instead.
@@ -286,6 +287,14 @@ static void do_look(const struct ez_message *message)
 	printf("saw %lu\n", sum);
 }
 
+/* What is kept must have been released. */
+static void do_rejoin(struct peer *peer, const char *address)
+{
+	ez_context_destroy(peer->context);
+	*peer = (struct peer){0};
+	say(ez_context_create(address, &peer->context), "ready");
+}
+
 static void do_profile(struct peer *peer)
 {
 	char *json = NULL;
@@ -379,8 +388,13 @@ int main(int argc, char **argv)
 	err = ez_context_create(argv[1], &peer.context);
 	say(err, "ready");
 	fflush(stdout);
-	while (!err && fgets(line, sizeof(line), stdin) && strcmp(line, "quit\n") != 0)
-		obey(&peer, line);
+	while (!err && fgets(line, sizeof(line), stdin) && strcmp(line, "quit\n") != 0) {
+		if (strcmp(line, "rejoin\n") == 0)
+			do_rejoin(&peer, argv[1]);
+		else
+			obey(&peer, line);
+		fflush(stdout);
+	}
 	leave(&peer);
 	return err ? 1 : 0;
 }
