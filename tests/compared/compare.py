@@ -159,7 +159,7 @@ def own_answer(name, text):
 
 
 def ezmsg():
-    for mode in ("sleep", "stuck"):
+    for mode in ("sleep", "busy", "stuck"):
         with PythonJob(mode, PYTHON) as job:
             text, took = run(PYTHON, HERE / "compared_own.py", job.address, SECONDS)
             say(f"ezmsg {mode}", "seconds to an answer", f"{took:.1f}")
@@ -182,7 +182,7 @@ def dashboard():
 
 
 def pr206():
-    for mode in ("sleep", "stuck"):
+    for mode in ("sleep", "busy", "stuck"):
         with PythonJob(mode, PYTHON, source=PR206) as job:
             text, took = run(PYTHON, "-m", "ezmsg.core", "profile", "--window", SECONDS, "--address", job.address,
                              env=job.env)
@@ -223,7 +223,7 @@ def bpftrace():
             text, took = run("bpftrace", script / f"{name}.bt", 3, library)
             last = [line for line in text.splitlines() if re.match(r"@\w+\[.*worker-slow", line)][-1:]
             say("bpftrace", f"C: {name}.bt", f"{took:.1f} s: {last}")
-    for mode in ("sleep", "stuck") if PYTHON else ():
+    for mode in ("sleep", "busy", "stuck") if PYTHON else ():
         with PythonJob(mode, PYTHON, probes=True) as job:
             text, took = run("bpftrace", "-p", job.pid, script / "slowest.bt", 3)
             last = [line for line in text.splitlines() if re.match(r"@\w+\[", line)][-1:]

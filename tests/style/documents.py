@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Documents against what they are about: docs/bpftrace/README.md names each script, and each its own call."""
+"""Documents against what they are about: docs/bpftrace/README.md names each script, and each its own call;
+docs/compared.md says of each cell what it rests on."""
 import os
 import re
 import sys
@@ -21,8 +22,27 @@ def cookbook():
         yield f"docs/bpftrace: {len(scripts)} scripts"
 
 
+def compared():
+    """Of each table with a column per tool: what the cells rest on; and that there is no less of it."""
+    text, rows = read("docs/compared.md"), 0
+    for table in re.findall(r"^\| question \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.M):
+        for line in table.splitlines():
+            question, *cells = [cell.strip() for cell in line.strip("|").split(" |")]
+            rows += 1
+            if len(cells) != 7:
+                yield f"docs/compared.md: {len(cells)} tools: {question}"
+            for cell in cells:
+                if not re.search(r"\S \[(run|doc|src)\]$", cell):
+                    yield f"docs/compared.md: rests on nothing: {question}: {cell}"
+    if rows < 24:
+        yield f"docs/compared.md: {rows} rows"
+    for tool in set(re.findall(r"`[^`]*scripts/compare\.sh ([\w-]+)`", text)) - {"cost", "TOOL"}:
+        if f'"{tool}": (' not in read("tests/compared/compare.py"):
+            yield f"docs/compared.md: scripts/compare.sh doesn't know {tool}"
+
+
 def main():
-    found = [*cookbook()]
+    found = [*cookbook(), *compared()]
     print(*found, sep="\n")
     print(f"{len(found)} found")
     return 1 if found else 0
