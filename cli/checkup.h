@@ -33,6 +33,12 @@ ezprof_checkup_add(struct ezprof_checkup *checkup, const char *name, enum ezprof
 /* The kernel, and what this user may: changes nothing but for loading an empty BPF program. */
 void ezprof_checkup_system(struct ezprof_checkup *checkup);
 
+struct ezprof_census;
+
+/* Parts of the next one: graph servers, which one is meant; what Python programs have installed. */
+void ezprof_checkup_servers(struct ezprof_checkup *checkup, const struct ezprof_census *census);
+void ezprof_checkup_python(struct ezprof_checkup *checkup, const struct ezprof_census *census);
+
 /* Graph servers, processes, agents, shared memory. Negative errno: they could not be looked at. */
 int ezprof_checkup_graphs(struct ezprof_checkup *checkup);
 

@@ -23,35 +23,9 @@
 /* What a publisher takes where nobody says otherwise: 32 slots of 64 KiB. */
 #define PUBLISHER_BYTES (32ull * 65536)
 
-static void add_server(struct ezprof_checkup *c, const struct ezprof_census_graph *g)
+static const char *plural(size_t n)
 {
-	char who[32] = "another user's";
-
-	if (g->server_pid)
-		snprintf(who, sizeof(who), "pid %d", (int)g->server_pid);
-	if (g->ours)
-		ezprof_checkup_add(c, "server", EZPROF_HEALTHY, NULL,
-				   "ezprof's graph server at %s, %s", g->address, who);
-	else
-		ezprof_checkup_add(c, "server", EZPROF_HEALTHY, NULL,
-				   "somebody listens at %s, %s: no server of ezprof's is known "
-				   "there, it is taken for a Python one",
-				   g->address, who);
-}
-
-static void check_servers(struct ezprof_checkup *c, const struct ezprof_census *census)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < census->n_graphs; i++) {
-		if (!census->graphs[i].listens)
-			continue;
-		found++;
-		add_server(c, &census->graphs[i]);
-	}
-	if (!found)
-		ezprof_checkup_add(c, "server", EZPROF_AILING, "ezprof serve",
-				   "no graph server is known on this machine");
+	return n == 1 ? "" : "s";
 }
 
 /* Of all that is measured or could be. */
@@ -112,13 +86,13 @@ static void check_processes(struct ezprof_checkup *c, const struct ezprof_census
 	char hidden[64] = "";
 
 	if (census->closed)
-		snprintf(hidden, sizeof(hidden), "; %zu others may not be looked into",
-			 census->closed);
+		snprintf(hidden, sizeof(hidden), "; %zu other%s may not be looked into",
+			 census->closed, plural(census->closed));
 
 	if (n->processes)
 		ezprof_checkup_add(c, "processes", EZPROF_HEALTHY, NULL,
-				   "%zu with probes, %zu publishers%s", n->processes, n->publishers,
-				   hidden);
+				   "%zu with probes, %zu publisher%s%s", n->processes,
+				   n->publishers, plural(n->publishers), hidden);
 	else
 		ezprof_checkup_add(c, "processes", EZPROF_AILING,
 				   "link libezmsg, or start Python by: ezprof run -- python ...",
@@ -126,7 +100,8 @@ static void check_processes(struct ezprof_checkup *c, const struct ezprof_census
 	if (n->unprobed)
 		ezprof_checkup_add(c, "unprobed", EZPROF_AILING,
 				   "start them by: ezprof run -- python ... (ezprof ps names them)",
-				   "%zu processes of graphs have no probes", n->unprobed);
+				   "%zu process%s of graphs have no probes", n->unprobed,
+				   n->unprobed == 1 ? "" : "es");
 }
 
 static void check_agents(struct ezprof_checkup *c, const struct inventory *n)
@@ -198,10 +173,11 @@ static void check_shm(struct ezprof_checkup *c, const struct inventory *n)
 		 (2 * wanted >> 20) + 1);
 	ezprof_checkup_add(c, "shm", total && wanted > total ? EZPROF_SICK : EZPROF_HEALTHY,
 			   total && wanted > total ? fix : NULL,
-			   SHM " has %.1f MiB, %.1f free; %zu segments take up to %.1f MiB "
-			       "(%zu publishers seen, %" PRIu64 " slots)",
+			   SHM " has %.1f MiB, %.1f free; %zu segment%s take%s up to %.1f MiB "
+			       "(%zu publisher%s seen, %" PRIu64 " slots)",
 			   mib(total), mib((uint64_t)fs.f_bavail * fs.f_frsize), count,
-			   mib(segments), n->publishers, n->buffers);
+			   plural(count), count == 1 ? "s" : "", mib(segments), n->publishers,
+			   plural(n->publishers), n->buffers);
 }
 
 int ezprof_checkup_graphs(struct ezprof_checkup *c)
@@ -213,8 +189,9 @@ int ezprof_checkup_graphs(struct ezprof_checkup *c)
 	if (err)
 		return err;
 	n = count(census);
-	check_servers(c, census);
+	ezprof_checkup_servers(c, census);
 	check_processes(c, census, &n);
+	ezprof_checkup_python(c, census);
 	check_agents(c, &n);
 	check_shm(c, &n);
 	check_orphans(c, census);

@@ -51,8 +51,10 @@ static void check_version(struct ezprof_checkup *c)
 
 	if (uname(&machine))
 		return;
-	ezprof_checkup_add(c, "version", EZPROF_HEALTHY, NULL, "ezprof %s on %s %s, %s",
-			   EZPROF_VERSION, machine.sysname, machine.release, machine.machine);
+	ezprof_checkup_add(c, "version", EZPROF_HEALTHY, NULL,
+			   "ezprof %s with libbpf %s on %s %s, %s", EZPROF_VERSION,
+			   ezprof_libbpf_version(), machine.sysname, machine.release,
+			   machine.machine);
 }
 
 static void check_kernel(struct ezprof_checkup *c)

@@ -41,13 +41,23 @@ static bool copy_text(struct json_object *value, char *to, size_t bytes)
 	return true;
 }
 
-void ezprof_hello_graph(const char *text, size_t n, char *ret_graph, size_t graph_bytes)
+static void copy_member(const char *text, size_t n, const char *key, char *to, size_t bytes)
 {
 	struct json_object *hello = parse(text, n);
 
-	if (!hello || !copy_text(json_object_object_get(hello, "graph"), ret_graph, graph_bytes))
-		ret_graph[0] = '\0';
+	if (!hello || !copy_text(json_object_object_get(hello, key), to, bytes))
+		to[0] = '\0';
 	json_object_put(hello);
+}
+
+void ezprof_hello_graph(const char *text, size_t n, char *ret_graph, size_t graph_bytes)
+{
+	copy_member(text, n, "graph", ret_graph, graph_bytes);
+}
+
+void ezprof_hello_version(const char *text, char *ret_version, size_t version_bytes)
+{
+	copy_member(text, strlen(text), "version", ret_version, version_bytes);
 }
 
 static struct json_object *introduce(const char *program, const char *role)

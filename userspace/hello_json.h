@@ -23,4 +23,7 @@ char *ezprof_hello_agent(const char *const *graphs, size_t graph_count, const pi
  */
 int ezprof_hello_graphs(const char *text, char *ret_graphs, size_t graph_bytes, size_t graphs_max);
 
+/* "version" of an answer, a server's or an agent's; "" if there is none, or it is too long. */
+void ezprof_hello_version(const char *text, char *ret_version, size_t version_bytes);
+
 #endif

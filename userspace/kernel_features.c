@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <bpf/libbpf.h>
+
 /* "return 0", to be attached by uprobe_multi. Returns a descriptor or a negative errno. */
 static int load_empty_program(uint32_t attach_type)
 {
@@ -61,4 +63,9 @@ int ezprof_features_probe(struct ezprof_features *ret_features)
 	close(fd);
 	*ret_features = found;
 	return 0;
+}
+
+const char *ezprof_libbpf_version(void)
+{
+	return libbpf_version_string();
 }

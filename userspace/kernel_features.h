@@ -18,4 +18,7 @@ struct ezprof_features {
 /* Any thread. Errors: what loading the smallest program gave, -EPERM above all. */
 int ezprof_features_probe(struct ezprof_features *ret_features);
 
+/* Of the libbpf in use, such as "v1.1". */
+const char *ezprof_libbpf_version(void);
+
 #endif

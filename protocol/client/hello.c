@@ -14,16 +14,17 @@
 #define HELLO_BYTES_MAX 65536
 #define PEER_TIMEOUT_S 10
 
-int ez_hello_open(const struct ez_address *address, const char *program, const char *role,
-		  ez_mono_ns_t deadline_ns)
+/* ret_answer is the caller's to free, also where it fails: then it is NULL. */
+static int open_asking(const struct ez_address *address, const char *program, const char *role,
+		       ez_mono_ns_t deadline_ns, char **ret_answer)
 {
 	struct ez_buffer request;
-	char *answer = NULL;
 	uint8_t command;
 	size_t len;
 	int fd = ez_greeting_open(address, deadline_ns, NULL);
 	int err;
 
+	*ret_answer = NULL;
 	if (fd < 0)
 		return fd;
 	/* A link that only listens would never hear that the server's host is gone. */
@@ -40,13 +41,35 @@ int ez_hello_open(const struct ez_address *address, const char *program, const c
 	if (!err && command != EZ_CMD_HELLO)
 		err = -ENOTSUP;
 	if (!err)
-		err = ez_link_read_str(fd, HELLO_BYTES_MAX, deadline_ns, &answer, &len);
-	free(answer);
+		err = ez_link_read_str(fd, HELLO_BYTES_MAX, deadline_ns, ret_answer, &len);
 	if (err) {
 		ez_fd_close(fd);
 		return err;
 	}
 	return fd;
+}
+
+int ez_hello_open(const struct ez_address *address, const char *program, const char *role,
+		  ez_mono_ns_t deadline_ns)
+{
+	char *answer;
+	int fd = open_asking(address, program, role, deadline_ns, &answer);
+
+	free(answer);
+	return fd;
+}
+
+int ez_hello_ask(const struct ez_address *address, const char *program, ez_mono_ns_t deadline_ns,
+		 char **ret_answer)
+{
+	char *answer;
+	int fd = open_asking(address, program, "probe", deadline_ns, &answer);
+
+	if (fd < 0)
+		return fd;
+	ez_fd_close(fd);
+	*ret_answer = answer;
+	return 0;
 }
 
 bool ez_address_is_loopback(const struct ez_address *address)

@@ -26,6 +26,13 @@ int ez_hello_open(const struct ez_address *address, const char *program, const c
 		  ez_mono_ns_t deadline_ns);
 
 /*
+ * What a server that is known as ours says of itself: a JSON text, terminated, to be freed by the
+ * caller. Errors: as above.
+ */
+int ez_hello_ask(const struct ez_address *address, const char *program, ez_mono_ns_t deadline_ns,
+		 char **ret_answer);
+
+/*
  * 1 = ours, 0 = a server of another kind, negative errno = nobody there, or no graph server.
  * Doesn't touch the network where a mark or a rule settles it. uids: whose marks are trusted
  * besides root's and our own (server_mark.h). Not cached: ask once per process and server.

@@ -3,8 +3,11 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
+import tempfile
 
 from agent import Player, command
 from graph import BIN, Graph
@@ -12,8 +15,9 @@ from require import skip
 
 EZPROF = os.path.join(BIN, "ezprof")
 NAMES = {"version", "kernel", "btf", "semaphores", "lockdown", "tracefs", "capabilities", "server",
-         "processes", "agents", "shm"}
+         "graph", "hello", "processes", "ezmsg", "agents", "shm"}
 PUBLISHER = 1
+VERSION = command("ezprof", "--version").stdout.split()[1]
 
 
 def checks(text, status):
@@ -31,8 +35,9 @@ def checks(text, status):
     return found
 
 
-def doctor():
-    result = command("ezprof", "doctor", "--json")
+def doctor(**variables):
+    result = subprocess.run([EZPROF, "doctor", "--json"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            timeout=120, check=False, env={**os.environ, **variables})
     assert not result.stderr, result
     return checks(result.stdout, result.returncode)
 
@@ -54,10 +59,54 @@ def healthy():
         assert any(graph.address in c["text"] and f"pid {graph.server.pid}" in c["text"]
                    for c in found["server"]), found
         assert found["processes"][0]["status"] == "ok", found
+        [server] = [c for c in found["server"] if graph.address in c["text"]]
+        assert f"version {VERSION}, greets as ezmsg 3.9.0" in server["text"], server
+        [version] = found["version"]
+        assert re.search(rf"^ezprof {VERSION} with libbpf v\d+\.\d+ on Linux \S+ ", version["text"]), version
         text = command("ezprof", "doctor").stdout
         for line in text.splitlines():
             assert line.split()[0] in ("ok", "warn", "FAIL"), line
         assert NAMES <= {line.split()[1] for line in text.splitlines()}, text
+
+
+def settings():
+    """What counts here, and who says so."""
+    said = doctor(EZMSG_GRAPHSERVER_ADDR="10.1.2.3:4567", EZPROF_HELLO="1")
+    assert said["graph"][0]["text"] == "10.1.2.3:4567, from EZMSG_GRAPHSERVER_ADDR in the environment", said
+    assert said["hello"][0]["text"].startswith("EZPROF_HELLO=1 in the environment: "), said
+    said = doctor(EZMSG_GRAPHSERVER_ADDR="nonsense", EZPROF_HELLO="perhaps")
+    assert said["graph"][0]["status"] == "fail" and said["hello"][0]["status"] == "warn", said
+    with Graph() as one, Graph() as other:
+        [several] = doctor()["graph"]
+        assert several["status"] == "warn" and one.address in several["text"], several
+        assert other.address in several["text"], several
+        address = re.match(r"export EZMSG_GRAPHSERVER_ADDR=(\S+) ", several["fix"])[1]
+        assert address in several["text"].split(), several
+
+
+def deaf_server():
+    with Graph() as graph:
+        os.kill(graph.server.pid, signal.SIGSTOP)
+        [server] = [c for c in doctor()["server"] if graph.address in c["text"]]
+        os.kill(graph.server.pid, signal.SIGCONT)
+        assert server["status"] == "fail" and "no graph server answers there" in server["text"], server
+        assert server["fix"].startswith(f"kill {graph.server.pid},"), server
+
+
+def python_versions():
+    """By what pip writes down beside a library that is mapped: here one of ours, in such a folder."""
+    with Graph() as graph, tempfile.TemporaryDirectory() as folder:
+        packages = os.path.join(folder, "lib", "site-packages")
+        for name in ("ezmsg-3.9.7b1.dist-info", "ezmsg_usdt-0.0.1.dist-info", "ezmsg-\x1b[31m.dist-info",
+                     "ezmsg-" + "9" * 200 + ".dist-info"):
+            os.makedirs(os.path.join(packages, name))
+        shutil.copy(os.path.join(BIN, "../lib/libezmsg.so.0"), packages)
+        node = graph.program(os.path.join(BIN, "ezmsg-node"), "sink", "T", env={"LD_LIBRARY_PATH": packages})
+        assert "ready" in node.line(), node.stderr()
+        found = doctor()
+        assert "3.9.7b1 in 1 process" in found["ezmsg"][0]["text"], found
+        [old] = [c for c in found["ezmsg-usdt"] if f"process {node.pid} " in c["text"]]
+        assert "has ezmsg-usdt 0.0.1" in old["text"] and "pip install --upgrade ezmsg-usdt" in old["fix"], old
 
 
 def orphan():
@@ -135,6 +184,6 @@ def bad_usage():
 
 if os.geteuid() or subprocess.run(["unshare", "--mount", "--net", "true"], check=False).returncode:
     skip("wants root and namespaces", "EZPROF_REQUIRE_BPF")
-for story in (healthy, orphan, small_shm, kernel_files, no_server, no_rights, bad_usage):
+for story in (healthy, settings, deaf_server, python_versions, orphan, small_shm, kernel_files, no_server, no_rights, bad_usage):
     story()
     print(f"{story.__name__}: ok", flush=True)
