@@ -125,6 +125,25 @@ class Profile(Case):
         self.assertEqual([undone(re.split(r" +1\d\d\d ", row)[0]) for row in rows], list(NAMES))
 
 
+class Top(Case):
+    def test_once(self):
+        for columns in (20, 40, 80, 200):
+            for view in ("publishers", "subscribers", "edges", "processes"):
+                shown = run("top", "--once", "--from", "-", "--view", view, text=TEXT, columns=columns)
+                self.clean(shown)
+                if view != "publishers":
+                    continue
+                rows = [line for line in shown.splitlines() if re.match(r" - .*waits$", line)]
+                # The figures are no help: names differ.
+                self.distinct([re.split(r"  +[\d<]", row)[0] for row in rows])
+
+    def test_wide(self):
+        shown = run("top", "--once", "--from", "-", "--view", "publishers", "--wide", text=TEXT)
+        rows = [line for line in shown.splitlines() if re.match(r" - .*waits$", line)]
+        names = [undone(re.split(r" +1\d\d\d ", row.removeprefix(" - "))[0]) for row in rows]
+        self.assertEqual(sorted(names), sorted(NAMES))
+
+
 class Sentences(Case):
     def test_why(self):
         for columns in (None, 20, 80):

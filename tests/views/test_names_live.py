@@ -80,6 +80,16 @@ def by_views(address):
         clean(said("graph", "--live", "--format", form, "--address", address).replace("\t", ""))
 
 
+def by_export(address, folder):
+    """As node_exporter takes it; the labels by the rules of the text format."""
+    path = os.path.join(folder, "a.prom")
+    said("export", "--address", address, "--textfile", path)
+    with open(path, encoding="utf-8") as file:
+        labels = re.findall(r'^ezprof_publisher_rate_per_second\{topic="((?:[^"\\\n]|\\.)*)"', file.read(),
+                            re.MULTILINE)
+    assert {re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], x) for x in labels} == set(NAMES), labels
+
+
 def by_ps():
     clean(said("ps", "--endpoints"))
     processes = json.loads(said("ps", "--json"))["processes"]
@@ -131,6 +141,7 @@ def main():
             by_documents(graph.address)
             by_views(graph.address)
             by_ps()
+            by_export(graph.address, folder)
             by_recordings(graph.address, folder)
         once = command("ezprof-bpf", "attach", "--once", "--window", 0.3, *pids)
         assert once.returncode == 0, once.stderr
