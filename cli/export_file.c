@@ -4,6 +4,7 @@
 #include "export_fetch.h"
 #include "export_news.h"
 #include "export_view.h"
+#include "output_file.h"
 #include "report_loop.h"
 
 #include <errno.h>
@@ -48,13 +49,16 @@ static int write_all(int fd, const struct ez_buffer *text)
 static int replace(const char *path, const struct ez_buffer *text)
 {
 	char *part = NULL;
+	sigset_t before;
 	int fd, err;
 
 	if (asprintf(&part, "%s.XXXXXX", path) < 0)
 		return -ENOMEM;
+	ezprof_output_file_hold(&before);
 	fd = mkostemp(part, O_CLOEXEC);
 	if (fd < 0) {
 		err = -errno;
+		ezprof_output_file_release(&before);
 		free(part);
 		return err;
 	}
@@ -67,6 +71,7 @@ static int replace(const char *path, const struct ez_buffer *text)
 		err = -errno;
 	if (err)
 		unlink(part);
+	ezprof_output_file_release(&before);
 	free(part);
 	return err;
 }

@@ -16,10 +16,14 @@ struct candidates {
 	size_t n;
 };
 
+/* What agents say may be anything: only what is an address can be chosen. */
 static void add(struct candidates *c, const char *text)
 {
+	struct ez_address address;
 	size_t i;
 
+	if (ez_parse_address(text, &address))
+		return;
 	for (i = 0; i < c->n; i++) {
 		if (ezprof_same_graph(c->texts[i], text))
 			return;

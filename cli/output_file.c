@@ -12,18 +12,6 @@
 
 #define PART ".part"
 
-/* Signals that end the program wait until nothing half is left behind. */
-static void hold_signals(sigset_t *ret_before)
-{
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &signals, ret_before);
-}
-
 static bool is_special(const char *path)
 {
 	struct stat st;
@@ -38,6 +26,22 @@ static char *part_of(const char *path)
 	return asprintf(&part, "%s%s", path, is_special(path) ? "" : PART) < 0 ? NULL : part;
 }
 
+void ezprof_output_file_hold(sigset_t *before)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &ends, before);
+}
+
+void ezprof_output_file_release(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 int ezprof_output_file_try(const char *path)
 {
 	char *part = part_of(path);
@@ -46,7 +50,7 @@ int ezprof_output_file_try(const char *path)
 
 	if (!part)
 		return -ENOMEM;
-	hold_signals(&before);
+	ezprof_output_file_hold(&before);
 	fd = open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		err = -errno;
@@ -54,7 +58,7 @@ int ezprof_output_file_try(const char *path)
 		close(fd);
 	if (!err && !is_special(path))
 		unlink(part);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	ezprof_output_file_release(&before);
 	free(part);
 	return err;
 }
@@ -80,10 +84,12 @@ static int write_part(const char *part, ezprof_output_fn write, void *user)
 int ezprof_output_file_write(const char *path, ezprof_output_fn write, void *user)
 {
 	char *part = part_of(path);
+	bool held = !is_special(path); /* who reads a pipe may take its time */
 	sigset_t before;
 	int err;
 
-	hold_signals(&before);
+	if (held)
+		ezprof_output_file_hold(&before);
 	err = part ? write_part(part, write, user) : -ENOMEM;
 	if (part && strcmp(part, path) != 0) {
 		if (!err && rename(part, path))
@@ -91,7 +97,8 @@ int ezprof_output_file_write(const char *path, ezprof_output_fn write, void *use
 		if (err)
 			unlink(part);
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (held)
+		ezprof_output_file_release(&before);
 	free(part);
 	return err;
 }

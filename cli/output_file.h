@@ -3,6 +3,7 @@
 #ifndef EZPROF_OUTPUT_FILE_H
 #define EZPROF_OUTPUT_FILE_H
 
+#include <signal.h>
 #include <stdio.h>
 
 /* Whether a file can be written there: found out before the work is done. Negative errno. */
@@ -13,5 +14,12 @@ typedef int (*ezprof_output_fn)(FILE *file, void *user);
 
 /* What isn't a regular file (a pipe, /dev/null) is written to as it is. Negative errno. */
 int ezprof_output_file_write(const char *path, ezprof_output_fn write, void *user);
+
+/*
+ * In between SIGINT, SIGTERM and SIGHUP wait: who ends a program leaves no part of a file behind.
+ * In the thread that writes; the functions above do so by themselves.
+ */
+void ezprof_output_file_hold(sigset_t *ret_before);
+void ezprof_output_file_release(const sigset_t *before);
 
 #endif

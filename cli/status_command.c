@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "exit_status.h"
 #include "output.h"
+#include "visible_name.h"
 #include "usual_options.h"
 
 #include <argp.h>
@@ -70,6 +71,18 @@ static void print_if_known(const char *name, double value, double unit, const ch
 		printf(", %s %.4g%s", name, value * unit, unit_name);
 }
 
+/* What an agent says: it may be another user's. */
+static void print_visible(const char *text)
+{
+	struct ez_buffer out;
+
+	ez_buffer_init(&out, SIZE_MAX / 2);
+	ez_visible_name(&out, text);
+	if (!out.err && out.len)
+		fwrite(out.data, 1, out.len, stdout);
+	ez_buffer_free(&out);
+}
+
 static void print_status(const struct ezprof_agent_status *s)
 {
 	printf("agent %d: ", (int)s->pid);
@@ -78,7 +91,11 @@ static void print_status(const struct ezprof_agent_status *s)
 		       s->process_count == 1 ? "" : "es", s->endpoint_count);
 	else
 		printf("no process that it shows to this user");
-	printf("; probes %s by %s\n", s->probes, s->link);
+	printf("; probes ");
+	print_visible(s->probes);
+	printf(" by ");
+	print_visible(s->link);
+	printf("\n");
 	print_rights("agent", s->pid, &s->agent);
 	print_rights("opener", s->opener_pid, &s->opener);
 	printf("  cost    %" PRIu64 " hits", s->hits);
