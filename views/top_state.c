@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+/* A problem is worse the higher it ranks, and than anything else. */
+#define PROBLEM_SEVERITY 1e6
+#define ADVICE_SEVERITY 100.0
+
 /* clang-format off */
 /* X(finding, word) in the order of finding.h, which has what they mean. */
 #define FINDING_WORDS(X) \
@@ -58,25 +62,28 @@ struct ezprof_top_state ezprof_top_state_worse(struct ezprof_top_state a, struct
 	return b.severity > a.severity ? b : a;
 }
 
+/* For each object and each finding: what most of them have nothing to do with is found out first. */
 static struct ezprof_top_state by_finding(const struct ezprof_finding *finding, size_t rank,
 					  size_t object)
 {
 	enum ezprof_weight weight = ezprof_finding_weight(finding->kind);
-	struct ezprof_top_state state = {word_of(finding->kind), '!', 1e6 - (double)rank};
+	struct ezprof_top_state state = no_state;
 	size_t i;
 
-	if (finding->subject == object && *state.word && weight != EZPROF_NOTE) {
-		if (weight == EZPROF_ADVICE) {
-			state.mark = '>';
-			state.severity = 100.0;
-		}
+	if (weight == EZPROF_NOTE)
 		return state;
+	if (finding->subject == object) {
+		state.word = word_of(finding->kind);
+		state.mark = weight == EZPROF_ADVICE ? '>' : '!';
+		state.severity = weight == EZPROF_ADVICE ? ADVICE_SEVERITY
+							 : PROBLEM_SEVERITY - (double)rank;
+		return *state.word ? state : no_state;
 	}
 	for (i = 0; i < finding->n_waiting; i++) {
 		if (finding->waiting[i] == object && weight == EZPROF_PROBLEM)
 			return own_states[WAITS].state;
 	}
-	return no_state;
+	return state;
 }
 
 /* A message that is lost is a subscriber's or a publisher's. */
