@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH 200.0
+#define WIDTH 180.0
 #define HEIGHT 40.0
 #define STEPS_MAX 200u /* of several points in one place the largest is drawn */
 #define MARGIN 3.0
@@ -152,7 +152,7 @@ void ezprof_html_lines(struct ezprof_page *page)
 	} else {
 		ezprof_put(page->out,
 			   "<p>%zu documents over %.1f s, from left to right. Each plot goes from "
-			   "0 at its foot to its own largest value, shares to 1; below it are the "
+			   "0 at its foot to its own largest value, shares to 1; beside it are the "
 			   "least and the largest.</p>\n",
 			   timeline->n_points, timeline->times_s[timeline->n_points - 1]);
 		put_tracks(page, EZPROF_PUB);

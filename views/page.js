@@ -1,7 +1,6 @@
 // Sorting and filtering of the tables, for convenience: without it the page shows the same.
 "use strict";
 for (const table of document.querySelectorAll("table.sortable")) {
-	const body = table.tBodies[0];
 	const value = (row, column) => {
 		const text = row.cells[column].textContent.trim();
 		return text === "-" ? -Infinity : text !== "" && isFinite(text) ? Number(text) : text;
@@ -14,13 +13,13 @@ for (const table of document.querySelectorAll("table.sortable")) {
 		}
 		head.setAttribute("aria-sort", up ? "ascending" : "descending");
 		button.textContent = up ? "↑" : "↓";
-		const rows = [...body.rows];
+		const rows = [...table.tBodies[0].rows];
 		rows.sort((a, b) => {
 			const x = value(a, column), y = value(b, column);
 			const less = typeof x === typeof y ? x < y : typeof x === "number";
 			return x === y ? 0 : less === up ? -1 : 1;
 		});
-		body.append(...rows);
+		table.tBodies[0].append(...rows);
 	};
 	[...table.tHead.rows[0].cells].forEach((head, column) => {
 		const button = document.createElement("button");
@@ -31,7 +30,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
 		button.addEventListener("click", () => sort(column, head, button));
 		head.append(button);
 	});
-	if (body.rows.length < 8)
+}
+for (const table of document.querySelectorAll("table.sortable, table.plots")) {
+	const rows = table.tBodies[0].rows;
+	if (rows.length < 8)
 		continue;
 	const label = document.createElement("label");
 	const input = document.createElement("input");
@@ -40,7 +42,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 	input.type = "search";
 	input.addEventListener("input", () => {
 		const wanted = input.value.toLowerCase();
-		for (const row of body.rows)
+		for (const row of rows)
 			row.hidden = !row.textContent.toLowerCase().includes(wanted);
 	});
 	label.append(input);
