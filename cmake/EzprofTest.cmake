@@ -19,6 +19,16 @@ include_guard()
 set(EZPROF_TEST_BIN_DIR ${CMAKE_BINARY_DIR}/tests/bin)
 set(EZPROF_INTEROP_VENV ${CMAKE_BINARY_DIR}/venv-3.9.0 CACHE PATH "Virtual environment with the real ezmsg")
 
+# For programs that aren't built here and load what is (tests/support/preload.py).
+if(EZPROF_SANITIZE)
+	set(sanitizer_name asan)
+	if(EZPROF_SANITIZE MATCHES thread)
+		set(sanitizer_name tsan)
+	endif()
+	execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=lib${sanitizer_name}.so
+		OUTPUT_VARIABLE EZPROF_SANITIZER_LIBRARY OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+endif()
+
 macro(_ezprof_parse_test)
 	cmake_parse_arguments(PARSE_ARGV 1 T "SERIAL" "TIMEOUT;SCRIPT" "SOURCES;LIBS;LABELS;ARGS;ENV;LOCKS")
 endmacro()
@@ -34,7 +44,8 @@ function(_ezprof_test_properties name)
 	list(REMOVE_DUPLICATES T_LABELS)
 	set(sanitizer_env)
 	if(EZPROF_SANITIZE)
-		set(sanitizer_env LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0)
+		set(sanitizer_env LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0
+			EZPROF_TEST_PRELOAD=${EZPROF_SANITIZER_LIBRARY})
 	endif()
 	set(env
 		EZPROF_TEST_NAME=${name}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""valgrind.py [REGEX]: test programs in C with the label unit, and what they start, under memcheck.
+"""Test programs in C with the label unit, and what they start, under memcheck.
 
 Invalid reads and writes, uninitialised values that matter, leaks; each process has a log of its own, and all must be
-empty. Without REGEX the runtime's own, with EZPROF_FULL=1 all of them (in a build without sanitizers).
+empty. The runtime's own; with EZPROF_FULL=1 all, or those that match EZPROF_VALGRIND_REGEX (in a build without
+sanitizers).
 """
 import glob
 import json
@@ -17,7 +18,7 @@ import time
 from require import skip
 
 FULL = os.environ.get("EZPROF_FULL") == "1"
-REGEX = sys.argv[1] if len(sys.argv) > 1 else "." if FULL else "^test_(transports|counts|slots)$"
+REGEX = os.environ.get("EZPROF_VALGRIND_REGEX", ".") if FULL else "^test_(transports|counts|slots)$"
 WITHOUT = {"test_sandbox": "seccomp also sees memcheck's own calls"}
 BUILD, BIN = os.environ["EZPROF_BUILD_DIR"], os.environ["EZPROF_TEST_BIN_DIR"]
 SUPPRESSIONS = os.path.join(os.environ["EZPROF_SOURCE_DIR"], "tests/support/valgrind.supp")

@@ -10,6 +10,7 @@ import time
 
 from graph_client import (CHANNEL, COMPLETE, CONNECT, DISCONNECT, HELLO, PROFILE_DATA, PUBLISH, SESSION, SHM_ATTACH,
                           SHM_CREATE, SHUTDOWN, SUBSCRIBE, Link, Server, eventually, run_tests, string, u64)
+from preload import SANITIZER
 
 HUGE = u64(1 << 63)
 
@@ -239,7 +240,8 @@ def test_10000_half_open():
             took.append(time.monotonic() - start)
         assert max(took) < 0.5, took
         used_kb = memory_kb(server) - before
-        assert used_kb < 4 * n, f"{used_kb} KiB for {n}"
+        # What the thread sanitizer remembers of each access is in there too.
+        assert "tsan" in SANITIZER or used_kb < 4 * n, f"{used_kb} KiB for {n}"
         eventually(lambda: server.descriptors() < 20, 60)
         print(f"{n} half-open clients: {used_kb} KiB; others' slowest request {1000 * max(took):.1f} ms")
         for link in links:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from graph import BIN
+from preload import preloaded
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODE = os.path.join(HERE, "ctypes_node.py")
@@ -19,7 +20,7 @@ class Node:
     def __init__(self, graph, *prefix):
         self.process = subprocess.Popen([*prefix, sys.executable, NODE], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True,
-                                        env={**os.environ, "EZMSG_GRAPHSERVER_ADDR": graph.address})
+                                        env=preloaded({**os.environ, "EZMSG_GRAPHSERVER_ADDR": graph.address}))
         self.pid = self.process.pid
         assert self.answer() == "ready"
 

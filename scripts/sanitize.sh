@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# scripts/sanitize.sh address|thread|memcheck [REGEX]: the whole suite, or the tests whose names match,
+# with AddressSanitizer and UndefinedBehaviorSanitizer, with ThreadSanitizer, or (unit tests in C and what
+# they start) under valgrind's memcheck. What can't run there is left out, and the summary says why.
+# EZPROF_SANITIZE_BUILT=1: in the build that there is, without looking for what is missing.
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+
+usage() {
+    echo "usage: scripts/sanitize.sh address|thread|memcheck [REGEX]" >&2
+    exit 2
+}
+
+[ $# -ge 1 ] && [ $# -le 2 ] || usage
+kind=$1
+regex=${2:-.}
+case $kind in
+address) preset=asan-ubsan build=build-asan-ubsan ;;
+thread) preset=tsan build=build-tsan ;;
+memcheck) preset=dev build=build ;;
+*) usage ;;
+esac
+
+# Names and the reason, one group a line; test_install and others leave parts out themselves.
+left_out='style_.*: look at sources
+fuzz_.*: have sanitizers of their own in every build
+abi_(sites|builds): compare the instructions of probe sites, which a sanitizer changes
+bpf_overlap.*|bpf_cycles: count instructions and milliseconds around single hits
+qemu_.*|cross_.*: build for other machines, without sanitizers
+e2e_package: looks at the package, which is a release build
+python_.*: the package builds its own extension, by setuptools; its C is the same usdt/ and base/
+peer_tests|run_versions|interop_server: only our server is of this build: server_.* are the same with less of Python
+runtime_valgrind: memcheck has no room beside a sanitizer'
+if [ "$kind" = thread ]; then
+    left_out+='
+test_fork|e2e_forks: it cannot follow a fork of a process with threads'
+fi
+
+if [ "${EZPROF_SANITIZE_BUILT:-0}" != 1 ]; then
+    scripts/build.sh "$preset"
+    scripts/interop-venv.sh "$PWD/$build/venv-3.9.0"
+fi
+
+if [ "$kind" = memcheck ]; then
+    ctest=$(command -v ctest)
+    export EZPROF_FULL=1 EZPROF_VALGRIND_REGEX=$regex
+    exec "$ctest" --test-dir "$build" -R '^runtime_valgrind$' --verbose --timeout 7200
+fi
+
+names=$(cut -d: -f1 <<<"$left_out" | paste -sd '|')
+status=0
+# A sanitizer takes several times the time, and so does the wait for a neighbour.
+ctest --test-dir "$build" -R "$regex" -E "^($names)\$" --output-on-failure --no-tests=error -j 2 \
+    --timeout 900 </dev/null || status=$?
+echo "left out:"
+sed 's/^/  /' <<<"$left_out"
+exit $status
