@@ -26,7 +26,6 @@ esac
 left_out='style_.*: look at sources
 fuzz_.*: have sanitizers of their own in every build
 abi_(sites|builds): compare the instructions of probe sites, which a sanitizer changes
-bpf_overlap.*|bpf_cycles: count instructions and milliseconds around single hits
 qemu_.*|cross_.*: build for other machines, without sanitizers
 e2e_package: looks at the package, which is a release build
 python_.*: the package builds its own extension, by setuptools; its C is the same usdt/ and base/

@@ -7,6 +7,7 @@ import asyncio
 import sys
 
 import numpy
+from ezmsg.core.graphserver import GraphService
 from ezmsg.core.pubclient import Publisher
 from ezmsg.core.subclient import Subscriber
 
@@ -21,14 +22,47 @@ class EzmsgPeer:
         self.address = (host, int(port))
         self.publisher = None
         self.subscriber = None
+        self.service = GraphService(self.address)
 
-    async def sub(self, topic):
-        self.subscriber = await Subscriber.create(topic, self.address)
+    async def sub(self, topic, flag=""):
+        options = {"leaky": True, "max_queue": 2} if flag == "leaky" else {}
+        self.subscriber = await Subscriber.create(topic, self.address, **options)
         return "ok"
 
     async def pub(self, topic, buffers, flag):
         self.publisher = await Publisher.create(topic, self.address, num_buffers=int(buffers),
-                                                force_tcp=flag == "tcp")
+                                                force_tcp=flag == "tcp", start_paused=flag == "paused")
+        return "ok"
+
+    async def attempt(self, size, milliseconds):
+        """try is no name in Python."""
+        try:
+            await asyncio.wait_for(self.publisher.broadcast(bytes(int(size))), int(milliseconds) / 1000)
+        except asyncio.TimeoutError:
+            return "error -110"
+        return "sent 1"
+
+    async def channels(self):
+        return str(len(self.publisher._channels))
+
+    async def pause(self):
+        await self.service.pause()
+        return "ok"
+
+    async def resume(self):
+        await self.service.resume()
+        return "ok"
+
+    async def sync(self, milliseconds):
+        await asyncio.wait_for(self.service.sync(), int(milliseconds) / 1000)
+        return "ok"
+
+    async def connect(self, source, target):
+        await self.service.connect(source, target)
+        return "ok"
+
+    async def disconnect(self, source, target):
+        await self.service.disconnect(source, target)
         return "ok"
 
     async def send(self, count, size):
@@ -47,6 +81,11 @@ class EzmsgPeer:
             async with self.subscriber.recv_zero_copy() as message:
                 total += content_of(message)
         return f"sum {count} {total}"
+
+    async def end(self):
+        await self.close()
+        self.publisher = self.subscriber = None
+        return "ok"
 
     async def close(self):
         for client in (self.publisher, self.subscriber):

@@ -4,7 +4,8 @@
  * commands from 0 and may be left out.
  *   sub TOPIC [leaky]              ok
  *   unsub I                        ok
- *   pub TOPIC BUFFERS [FLAG [BYTES]]  ok     (FLAG tcp, else ignored; BYTES: of a buffer)
+ *   pub TOPIC BUFFERS [FLAG [BYTES]]  ok     (FLAG tcp or paused, else ignored; BYTES: of a buffer)
+ *   channels                       N
  *   send COUNT BYTES               sent COUNT
  *   try BYTES MS                   sent 1     (or an error after so long)
  *   raw HEX[,HEX...]               sent 1      (buffers as they are, the pickle first)
@@ -18,6 +19,7 @@
  *   release                        released
  *   fail                           -ERRNO      (what ez_receive() says)
  *   connect FROM TO, disconnect FROM TO   ok
+ *   pause, resume, sync MS         ok
  *   rejoin                         ready  (the context anew, and nothing in it)
  *   profile                        the document
  *   quit
@@ -82,6 +84,7 @@ static void do_pub(struct peer *peer, const char *topic, unsigned int buffers, c
 		.num_buffers = buffers,
 		.buffer_bytes = bytes,
 		.force_tcp = strcmp(flag, "tcp") == 0,
+		.start_paused = strcmp(flag, "paused") == 0,
 	};
 
 	say(ez_publisher_create(peer->context, topic, &options, &peer->publisher), "ok");
@@ -325,11 +328,29 @@ static bool obey_names(struct peer *peer, char *line)
 	return true;
 }
 
+/* To the whole graph. */
+static bool obey_graph(struct peer *peer, const char *line)
+{
+	unsigned int ms = 0;
+
+	if (strcmp(line, "pause\n") == 0)
+		say(ez_pause(peer->context), "ok");
+	else if (strcmp(line, "resume\n") == 0)
+		say(ez_resume(peer->context), "ok");
+	else if (sscanf(line, "sync %u", &ms) == 1)
+		say(ez_sync(peer->context, ms * INT64_C(1000000)), "ok");
+	else
+		return false;
+	return true;
+}
+
 static void obey(struct peer *peer, char *line)
 {
 	unsigned int a = 0, b = 0;
 
-	if (obey_names(peer, line)) {
+	if (obey_names(peer, line) || obey_graph(peer, line)) {
+	} else if (strcmp(line, "channels\n") == 0) {
+		printf("%zu\n", ez_publisher_channels(peer->publisher));
 	} else if (sscanf(line, "send %u %u", &a, &b) == 2) {
 		do_send(peer, a, b);
 	} else if (sscanf(line, "slot %u %u", &a, &b) == 2) {
