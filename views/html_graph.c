@@ -281,7 +281,8 @@ static void put_svg(struct ezprof_page *page, const struct graph *graph)
 	size_t i;
 
 	ezprof_put(page->out,
-		   "<div class=\"drawing\" tabindex=\"0\"><svg id=\"drawing\" role=\"group\" "
+		   "<div class=\"drawing\" tabindex=\"0\" role=\"group\" "
+		   "aria-label=\"drawing\"><svg id=\"drawing\" role=\"group\" "
 		   "aria-labelledby=\"drawing-title drawing-desc\" "
 		   "style=\"--least:%.0fpx;--most:%.0fpx\" "
 		   "viewBox=\"%.0f %.0f %.0f %.0f\">\n",

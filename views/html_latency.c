@@ -234,8 +234,9 @@ static void put_rows(struct ezprof_page *page, const struct axis *axis, enum ezp
 	if (!n)
 		return;
 	ezprof_put(page->out,
-		   "<div class=\"wide\" tabindex=\"0\"><table class=\"plots\"><thead><tr>"
-		   "<th scope=\"col\">%s</th>",
+		   EZPROF_HTML_WIDE "<table "
+				    "class=\"plots\"><thead><tr>"
+				    "<th scope=\"col\">%s</th>",
 		   ezprof_scope_word(scope));
 	for (i = 0; i < LATENCIES; i++) {
 		if (latencies[i].scope != scope)

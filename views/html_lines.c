@@ -123,7 +123,9 @@ static void put_tracks(struct ezprof_page *page, enum ezprof_scope scope)
 	size_t i, n = 0, shown = 0;
 
 	ezprof_put(page->out,
-		   "<div class=\"wide\" tabindex=\"0\"><table class=\"plots\"><thead><tr>"
+		   EZPROF_HTML_WIDE
+		   "<table "
+		   "class=\"plots\"><thead><tr>"
 		   "<th scope=\"col\">%s</th>%s<th scope=\"col\" class=\"n\">pid</th>",
 		   ezprof_scope_word(scope),
 		   scope == EZPROF_SUB ? "<th scope=\"col\">of</th>" : "");

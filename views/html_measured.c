@@ -50,7 +50,7 @@ static void put_agents(struct ezprof_page *page)
 		return;
 	}
 	ezprof_html_raw(page,
-			"<h3>Agents</h3><div class=\"wide\" tabindex=\"0\"><table><thead><tr>"
+			"<h3>Agents</h3>" EZPROF_HTML_WIDE "<table><thead><tr>"
 			"<th scope=\"col\">host</th><th scope=\"col\" class=\"n\">pid</th>"
 			"<th scope=\"col\">version</th><th scope=\"col\">probes</th>"
 			"<th scope=\"col\">link</th><th scope=\"col\" class=\"n\">endpoints</th>"

@@ -8,6 +8,9 @@
 
 #define EZPROF_HTML_NAME_COLUMNS 56u
 
+/* Begins what scrolls sideways where it is too wide, by keys too. */
+#define EZPROF_HTML_WIDE "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"table\">"
+
 struct ezprof_page {
 	struct ez_buffer *out;
 	struct ez_buffer words; /* empty between uses */

@@ -144,7 +144,7 @@ static void put_table(struct ezprof_page *page, const struct ezprof_columns *col
 		ezprof_html_raw(page, "<p>There is none.</p></section>\n");
 		return;
 	}
-	ezprof_html_raw(page, "<div class=\"wide\" tabindex=\"0\"><table class=\"sortable\">\n");
+	ezprof_html_raw(page, EZPROF_HTML_WIDE "<table class=\"sortable\">\n");
 	put_head(page, columns, hosts);
 	ezprof_html_raw(page, "<tbody>\n");
 	for (i = 0; i < shown; i++)

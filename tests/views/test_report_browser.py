@@ -8,7 +8,7 @@ import os
 import tempfile
 import unittest
 
-from browser import Browser
+from browser import Browser, program
 from hostile_names import NAMES
 from made_profile import Made
 from page import report
@@ -245,4 +245,5 @@ class Report(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    program()
     unittest.main()
