@@ -386,6 +386,17 @@ def count_only(server, peer):
         link.expect_closed()
 
 
+def elision_disabled(server, peer):
+    """EZMSG_DISABLE_AXIS_ELISION: the same without saying that."""
+    with FakePublisher(server) as publisher:
+        peer.send("sub T count")
+        link, _ = publisher.accept()
+        peer.expect("ok")
+        tcp(link, 0)
+        peer.tell("recv 1", "got 1 37 tcp")
+        expect_ack(link, 0)
+
+
 CASES = ((broken_frames, {}), (stale_and_unknown_segments, {}), (odd_segments, {}),
          (truncated_segments, {}), (truncated_at_once, {}), (scribbled_on, {}), (own_segment_truncated, {}),
          (foreign_acknowledgements, {}),
@@ -393,7 +404,8 @@ CASES = ((broken_frames, {}), (stale_and_unknown_segments, {}), (odd_segments, {
          (unreachable, {}), (old_handshake, {}), (repeated_ids, {}), (wild_ids, {}), (byte_by_byte, {}),
          (odd_channels, {}),
          (odd_acknowledgements, {}), (attach_failed, {}), (same_pid, {}), (slow_reader, {}),
-         (count_only, {"EZ_COUNT_ONLY": "1"}), (old_channel, {"EZ_HANDSHAKE": "pr206"}),
+         (count_only, {"EZ_COUNT_ONLY": "1"}),
+         (elision_disabled, {"EZ_COUNT_ONLY": "1", "EZMSG_DISABLE_AXIS_ELISION": ""}), (old_channel, {"EZ_HANDSHAKE": "pr206"}),
          (lost_lease, {"EZ_LEASE_TIMEOUT_MS": "150"}))
 
 
