@@ -2,7 +2,6 @@
 #include "export_fetch.h"
 #include "exit_status.h"
 #include "fd.h"
-#include "profile_source.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -43,7 +42,8 @@ static const char *failure_of(int status)
 	}
 }
 
-static void get(const struct ez_address *address, double window_s, FILE *messages,
+static void get(const struct ez_address *address, double window_s,
+		struct ezprof_foreign_server *foreign, FILE *messages,
 		struct ezprof_fetched *fetched)
 {
 	struct ezprof_profile_request request = {
@@ -52,6 +52,7 @@ static void get(const struct ez_address *address, double window_s, FILE *message
 		.window_s = window_s,
 		.trace_s_max = TRACE_S_MAX,
 		.messages = messages,
+		.foreign = foreign,
 	};
 	char *text = NULL;
 
@@ -64,6 +65,7 @@ static void get(const struct ez_address *address, double window_s, FILE *message
 }
 
 void ezprof_export_fetch_now(const struct ez_address *address, double window_s,
+			     struct ezprof_foreign_server *foreign,
 			     struct ezprof_fetched *ret_fetched)
 {
 	struct ezprof_fetched fetched = {.begun_ns = ez_clock_mono_ns()};
@@ -71,7 +73,7 @@ void ezprof_export_fetch_now(const struct ez_address *address, double window_s,
 	FILE *messages = open_memstream(&fetched.messages, &n);
 
 	if (messages) {
-		get(address, window_s, messages, &fetched);
+		get(address, window_s, foreign, messages, &fetched);
 		fclose(messages);
 	} else {
 		fetched.failure = "unreachable";
@@ -108,6 +110,7 @@ static void tell(const struct ezprof_export_fetch *fetch)
 static void *run(void *arg)
 {
 	struct ezprof_export_fetch *fetch = arg;
+	struct ezprof_foreign_server foreign = {.until_ns = 0};
 	struct ezprof_fetched fetched;
 
 	pthread_mutex_lock(&fetch->mutex);
@@ -118,7 +121,7 @@ static void *run(void *arg)
 		}
 		fetch->state = RUNNING;
 		pthread_mutex_unlock(&fetch->mutex);
-		ezprof_export_fetch_now(fetch->address, fetch->window_s, &fetched);
+		ezprof_export_fetch_now(fetch->address, fetch->window_s, &foreign, &fetched);
 		pthread_mutex_lock(&fetch->mutex);
 		fetch->fetched = fetched;
 		fetch->state = DONE;

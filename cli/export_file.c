@@ -25,6 +25,7 @@ struct writer {
 	const char *path;
 	struct ezprof_scrape_memory memory;
 	struct ezprof_export_news news;
+	struct ezprof_foreign_server foreign;
 	uint64_t count, failure_count;
 	bool goes_on; /* a graph that isn't there now may come */
 };
@@ -103,7 +104,8 @@ static int report(void *user)
 	struct ezprof_fetched fetched;
 	int err = 0, status;
 
-	ezprof_export_fetch_now(writer->settings->graph, writer->settings->window_s, &fetched);
+	ezprof_export_fetch_now(writer->settings->graph, writer->settings->window_s,
+				&writer->foreign, &fetched);
 	ezprof_export_news_tell(&writer->news, fetched.messages);
 	if (fetched.model)
 		err = ezprof_scrape_memory_renew(&writer->memory, fetched.model);

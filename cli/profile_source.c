@@ -27,6 +27,7 @@
 #define LOOK_MS 2500
 #define ANSWER_MS 10000
 #define GRAPH_MS 1000
+#define FOREIGN_MS 3600000
 
 #define SILENT_HINT \
 	"an agent is at work on this machine and tells this user nothing (only root and the user " \
@@ -37,6 +38,7 @@ struct source {
 	const char *program;
 	FILE *messages;
 	double trace_s_max; /* 0 = no limit */
+	struct ezprof_foreign_server *foreign;
 	struct ezprof_graph_choice choice;
 };
 
@@ -102,7 +104,7 @@ static size_t silent_agents(const struct source *source)
  * Nobody measures this graph: what ezmsg tells by itself, and what would tell more. Of our own
  * server the graph alone is nothing new: -ENOENT.
  */
-static int ask_ezmsg(const struct source *source, double window_s, bool is_ours, char **ret_text)
+static int ask_ezmsg(const struct source *source, double window_s, bool ours, char **ret_text)
 {
 	struct ezprof_ezmsg_told told;
 	char *text;
@@ -113,7 +115,7 @@ static int ask_ezmsg(const struct source *source, double window_s, bool is_ours,
 	err = ezprof_ezmsg_source(&source->choice.address, window_s, &text, &told);
 	if (err)
 		return err;
-	if (is_ours && told.graph_only) {
+	if (ours && told.graph_only) {
 		free(text);
 		return -ENOENT;
 	}
@@ -190,13 +192,34 @@ static int do_without_server(const struct source *source, int err, double window
 	return EZPROF_EXIT_OK;
 }
 
+/* 1, 0 or an error, as ez_hello_is_ours(). */
+static int is_ours(const struct source *source, ez_mono_ns_t deadline_ns)
+{
+	const struct ez_address *address = &source->choice.address;
+	struct ezprof_foreign_server *foreign = source->foreign;
+	int ours;
+
+	/* On loopback a mark says so, and nobody is asked. */
+	if (ez_address_is_loopback(address))
+		foreign = NULL;
+	if (foreign && foreign->until_ns > ez_clock_mono_ns() &&
+	    foreign->address.port == address->port &&
+	    strcmp(foreign->address.host, address->host) == 0)
+		return 0;
+	ours = ez_hello_is_ours(address, "ezprof", NULL, 0, deadline_ns);
+	if (foreign && ours == 0)
+		*foreign =
+			(struct ezprof_foreign_server){*address, ez_clock_deadline_ns(FOREIGN_MS)};
+	return ours;
+}
+
 static int fetch(const struct source *source, double window_s, uint64_t deadline_ns,
 		 char **ret_text)
 {
 	int err, ours = 0;
 
 	if (source->choice.have_address)
-		ours = ez_hello_is_ours(&source->choice.address, "ezprof", NULL, 0, deadline_ns);
+		ours = is_ours(source, deadline_ns);
 	if (ours > 0) {
 		err = ask_server(source, window_s, deadline_ns, ret_text);
 		return err ? do_without_server(source, err, window_s, ret_text) : EZPROF_EXIT_OK;
@@ -218,7 +241,8 @@ int ezprof_profile_get(const struct ezprof_profile_request *request, char **ret_
 {
 	struct source source = {.program = request->program,
 				.messages = request->messages ? request->messages : stderr,
-				.trace_s_max = request->trace_s_max};
+				.trace_s_max = request->trace_s_max,
+				.foreign = request->foreign};
 	uint64_t deadline_ns = ez_clock_deadline_ns(LOOK_MS);
 	int status;
 

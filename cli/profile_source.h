@@ -5,7 +5,14 @@
 
 #include <stdio.h>
 
+#include "clock.h"
 #include "parse.h"
+
+/* A server elsewhere that was found to be none of ours; zero-initialised. */
+struct ezprof_foreign_server {
+	struct ez_address address;
+	ez_mono_ns_t until_ns; /* then it may be another one */
+};
 
 struct ezprof_profile_request {
 	const char *program;		  /* what messages begin with */
@@ -13,6 +20,11 @@ struct ezprof_profile_request {
 	double window_s;
 	double trace_s_max; /* of a graph that is watched for its window: at most; 0 = no limit */
 	FILE *messages;	    /* why there is no document, and hints; NULL = stderr */
+	/*
+	 * For who asks again and again, else NULL: asking a Python server whether it is ours
+	 * makes it print a warning.
+	 */
+	struct ezprof_foreign_server *foreign;
 };
 
 /* ezprof_profile_fetch() with more to choose from. Any thread, with messages of its own. */

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -280,6 +281,27 @@ def at_once():
             assert exporter.stderr() == "", exporter.stderr()
 
 
+def own_address():
+    """One that isn't loopback; None where there is none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent
+            return probe.getsockname()[0]
+        except OSError:
+            return None
+
+
+def foreign():
+    """A Python server elsewhere is asked once what it is: it prints a warning each time."""
+    host = own_address()
+    if not host or host.startswith("127."):
+        return
+    with MadeServer(None, host) as server, Exporter("--address", server.address) as exporter:
+        for _ in range(4):
+            exporter.scrape()
+        assert server.greeted == 1, server.greeted
+
+
 def _quiet(call):
     try:
         call()
@@ -314,7 +336,7 @@ def promtool():
 
 
 for part in (names, negotiation, pages, restart, twins, monotonic, limit, errors, down, together,
-             at_once, usage, promtool):
+             at_once, foreign, usage, promtool):
     begin = time.monotonic()
     part()
     print(f"{part.__name__}: {time.monotonic() - begin:.2f} s", flush=True)

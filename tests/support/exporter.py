@@ -121,16 +121,19 @@ class Exporter(Program):
 
 
 class MadeServer:
-    """A graph server of ours, as far as PROFILE: answers with `document`, when `open` is set."""
+    """A graph server of ours, as far as PROFILE: answers with `document`, when `open` is set.
+
+    document None: one of another kind, which doesn't know HELLO.
+    """
 
     ENV = {"EZPROF_HELLO": "1"}  # it leaves no mark
 
-    def __init__(self, document):
-        self.document, self.asked = document, 0
+    def __init__(self, document, host="127.0.0.1"):
+        self.document, self.asked, self.greeted = document, 0, 0
         self.open = threading.Event()
         self.open.set()
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
+        self.listener = socket.create_server((host, 0), backlog=64)
+        self.address = "%s:%d" % self.listener.getsockname()
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self):
@@ -149,6 +152,9 @@ class MadeServer:
                 link.sendall(text(b"3.9.0"))
                 while request := link.recv(65536):
                     if request[0] == 0xe0:
+                        self.greeted += 1
+                        if self.document is None:
+                            return
                         link.sendall(b"\xe0" + text(b"{}"))
                     elif request[0] == 0x15:
                         self.asked += 1
