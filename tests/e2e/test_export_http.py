@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`ezprof export` where somebody is slow, rude or gone; its file; and as a service.
 
-EZPROF_FULL=1: 100,000 scrapes instead of 1,000, 20,000 random requests instead of 500.
+EZPROF_FULL=1: 20,000 scrapes instead of 1,000, 20,000 random requests instead of 500.
 """
 
 import os
@@ -24,6 +24,7 @@ from graph import BIN, Graph, Program, wait_until
 from made_profile import Made
 
 FULL = os.environ.get("EZPROF_FULL") == "1"
+SANITIZED = bool(os.environ.get("EZPROF_TEST_SANITIZE"))  # what is freed stays for a while
 SEED = int(sys.argv[1]) if len(sys.argv) > 1 else 8
 
 
@@ -107,7 +108,7 @@ def too_much():
                 answer = said(link, text)
                 assert re.match(rb"HTTP/1.1 (4\d\d|501) |$", answer) or b"q=0.1" in text, answer[:200]
         still_well(exporter)
-        assert exporter.resident_kib() < size + 8192, (size, exporter.resident_kib())
+        assert SANITIZED or exporter.resident_kib() < size + 8192, (size, exporter.resident_kib())
 
 
 def half_open():
@@ -190,10 +191,10 @@ def flat():
                 exporter.ask(Accept=OPENMETRICS)
         scrapes(100)
         size, descriptors = exporter.resident_kib(), exporter.descriptors()
-        scrapes(100000 if FULL else 1000)
+        scrapes(20000 if FULL else 1000)
         grown = exporter.resident_kib() - size
         print(f"flat: {size} KiB, {grown} more", flush=True)
-        assert grown < 2048, (size, grown)
+        assert SANITIZED or grown < 2048, (size, grown)
         assert exporter.descriptors() <= descriptors + 1
         still_well(exporter)
 

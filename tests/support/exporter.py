@@ -113,9 +113,10 @@ class Exporter(Program):
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, failed, *_):
         if self.process.poll() is None:
             self.stop()
+        assert failed or self.process.returncode == 0, (self.process.returncode, self.stderr())
         self.process.stdout.close()
         self.errors.close()
 
