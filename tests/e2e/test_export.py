@@ -2,8 +2,6 @@
 """`ezprof export`: what it says of a graph, and that series stay the same."""
 
 import copy
-import json
-import os
 import random
 import shutil
 import socket
@@ -14,12 +12,9 @@ import time
 from agent import command
 from exporter import OPENMETRICS, TEXT, Exporter, MadeServer, Page
 from graph import wait_until
+from hostile_names import NAMES
 from made_profile import Made
-
-LONG = "SYS/" + "x" * 4000
-NAMES = ('plain', '"quoted", comma', "line\nbreak", "tab\tbell\a", "Grüße/日本語", "back\\slash",
-         "{braces}=1", LONG + "a" + "z" * 60, LONG + "b" + "z" * 60, "%s%n", "\\n", "esc\x1b[31m")
-
+from official_parser import by_prometheus
 
 def named():
     made = Made()
@@ -39,7 +34,8 @@ def serve(document, *arguments):
 def names():
     server, exporter = serve(named().document)
     with server, exporter:
-        pages = [exporter.scrape(accept) for accept in (OPENMETRICS, TEXT)]
+        texts = [exporter.ask(Accept=accept)[2] for accept in (OPENMETRICS, TEXT)]
+    pages = [Page(text, accept == OPENMETRICS) for text, accept in zip(texts, (OPENMETRICS, TEXT))]
     for page in pages:
         rates = page.all("ezprof_publisher_rate_per_second")
         assert sorted(labels["topic"] for labels, _ in rates) == sorted(NAMES)
@@ -47,6 +43,10 @@ def names():
                       page.all("ezprof_subscriber_process_p99_seconds")) == sorted(NAMES)
         assert page.one("ezprof_up") == 1 and page.one("ezprof_dropped_series") == 0
         assert page.one("ezprof_publisher_messages_total", topic=NAMES[2]) == 24
+    official = by_prometheus(texts[0])
+    if official:
+        assert sorted(labels["topic"] for labels, _ in official["ezprof_publisher_in_flight"]) == \
+            sorted(NAMES)
     strip = [{key: value for key, value in page.samples.items()
               if not key[0].startswith(("ezprof_scrape", "ezprof_dropped"))} for page in pages]
     assert strip[0] == strip[1], "the dialects differ"

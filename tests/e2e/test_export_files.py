@@ -10,8 +10,9 @@ import tempfile
 import unittest
 
 import yaml_lines
-from exporter import Exporter, MadeServer
+from exporter import OPENMETRICS, TEXT, Exporter, MadeServer, Page
 from made_profile import Made
+from official_parser import by_prometheus
 
 SOURCE = os.environ["EZPROF_SOURCE_DIR"]
 BUILD = os.environ["EZPROF_BUILD_DIR"]
@@ -61,8 +62,8 @@ def know(thing, path):
         thing[last] = 1
 
 
-def full_page():
-    """{name: labels} of what is served of a graph that tells everything, and of none."""
+def full_pages():
+    """Of a graph that tells everything, and of none: the texts, older format first."""
     made = Made()
     made.publisher("A", 1)
     subscriber = made.subscriber(made.document["publishers"][0], "sink", 2)
@@ -76,14 +77,22 @@ def full_page():
                                     "detail": None, "id": None, "host": "here"})
     with MadeServer(made.document) as server, \
             Exporter("--address", server.address, env=MadeServer.ENV) as exporter:
-        pages = [exporter.scrape()]
+        texts = [exporter.ask(Accept=accept)[2] for accept in (TEXT, OPENMETRICS)]
         server.listener.close()
-        pages.append(exporter.scrape())
+        return [*texts, *(exporter.ask(Accept=accept)[2] for accept in (TEXT, OPENMETRICS))]
+
+
+def served(texts):
+    """{name: labels}"""
+    pages = [Page(text) for text in texts[::2]]
     assert [page.one("ezprof_up") for page in pages] == [1, 0]
     labels = {}
     for name, own in (key for page in pages for key in page.samples):
         labels.setdefault(name, {"twin"}).update(key for key, _ in own)
     return labels
+
+
+TEXTS = full_pages()
 
 
 def dashboard():
@@ -100,7 +109,7 @@ def names_in(expression):
 class Names(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.known, cls.served = known_names(), full_page()
+        cls.known, cls.served = known_names(), served(TEXTS)
 
     def check(self, where, expression, text):
         names = names_in(expression)
@@ -156,6 +165,13 @@ class Promtool(unittest.TestCase):
     def test_rules(self):
         self.check(RULES)
 
+    def test_metrics(self):
+        """Names, types and helps as its linter wants them."""
+        for text in TEXTS[::2]:
+            done = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+
     def test_dashboard(self):
         """Its expressions are ones."""
         _, found = dashboard()
@@ -166,6 +182,15 @@ class Promtool(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 json.dump({"groups": [{"name": "board", "rules": rules}]}, file)  # JSON is YAML
             self.check(path)
+
+
+class OfficialParser(unittest.TestCase):
+    def test_openmetrics(self):
+        for text in TEXTS[1::2]:
+            families = by_prometheus(text)
+            if families is None:
+                self.skipTest("no package python3-prometheus-client")
+            self.assertEqual(set(families), set(Page(text, True).families))
 
 
 class Unit(unittest.TestCase):

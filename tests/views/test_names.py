@@ -17,6 +17,7 @@ import unittest
 from graph_client import Server
 from hostile_names import LONG, NAMES, faults, undone
 from made_profile import Made
+from official_parser import by_prometheus
 
 EZPROF = os.path.join(os.environ["EZPROF_BIN_DIR"], "ezprof")
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -48,25 +49,6 @@ def document():
 DOCUMENT = document()
 TEXT = json.dumps(DOCUMENT)
 RATES = {name: 10.0 + number for number, name in enumerate(NAMES)}
-
-
-PARSER = """
-import json, sys
-from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
-families = parse(sys.stdin.buffer.read().decode())
-json.dump({f.name: [(s.labels, s.value) for s in f.samples] for f in families}, sys.stdout)
-"""
-
-
-def by_prometheus(text):
-    """{family: [(labels, value)]} by Prometheus's own parser; None where nobody has it."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        probe = [python, "-c", "import prometheus_client"]
-        if not os.path.exists(python) or subprocess.run(probe, stderr=subprocess.DEVNULL).returncode:
-            continue
-        return json.loads(subprocess.run([python, "-c", PARSER], input=text.encode(), check=True,
-                                         stdout=subprocess.PIPE, timeout=50).stdout)
-    return None
 
 
 class Case(unittest.TestCase):
