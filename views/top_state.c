@@ -62,7 +62,8 @@ struct ezprof_top_state ezprof_top_state_worse(struct ezprof_top_state a, struct
 	return b.severity > a.severity ? b : a;
 }
 
-/* For each object and each finding: what most of them have nothing to do with is found out first. */
+/* For each object and each finding: what most of them have nothing to do with is found out first.
+ */
 static struct ezprof_top_state by_finding(const struct ezprof_finding *finding, size_t rank,
 					  size_t object)
 {
@@ -75,8 +76,8 @@ static struct ezprof_top_state by_finding(const struct ezprof_finding *finding, 
 	if (finding->subject == object) {
 		state.word = word_of(finding->kind);
 		state.mark = weight == EZPROF_ADVICE ? '>' : '!';
-		state.severity = weight == EZPROF_ADVICE ? ADVICE_SEVERITY
-							 : PROBLEM_SEVERITY - (double)rank;
+		state.severity =
+			weight == EZPROF_ADVICE ? ADVICE_SEVERITY : PROBLEM_SEVERITY - (double)rank;
 		return *state.word ? state : no_state;
 	}
 	for (i = 0; i < finding->n_waiting; i++) {
