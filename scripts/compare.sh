@@ -6,7 +6,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 scripts/build.sh dev
-export EZPROF_BIN_DIR=$PWD/build/bin PYTHONPATH=$PWD/tests/compared PYTHONDONTWRITEBYTECODE=1
+export EZPROF_BIN_DIR=$PWD/build/bin EZPROF_TEST_BIN_DIR=$PWD/build/tests/bin
+export PYTHONPATH=$PWD/tests/compared:$PWD/tests/support PYTHONDONTWRITEBYTECODE=1
 
 # environment FOLDER PACKAGE...: a virtual environment with these, made once; fails where pip does
 environment() {

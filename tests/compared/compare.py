@@ -176,6 +176,10 @@ def dashboard():
                 text, took = run(DASHBOARD, HERE / "compared_dashboard.py", port, SECONDS)
                 say(f"dash {mode}", "seconds to an answer", f"{took:.1f}")
                 own_answer(f"dash {mode}", text)
+                if mode == "sleep" and "EZPROF_TEST_BIN_DIR" in os.environ:
+                    picture = Path(tempfile.gettempdir()) / "ezprof-compared-dashboard.png"
+                    text, _ = run(sys.executable, HERE / "compared_page.py", port, picture, seconds=120)
+                    say("dash page", str(picture), text.strip())
             finally:
                 server.terminate()
                 server.wait(20)

@@ -49,6 +49,8 @@ for page in man1/ezprof.1 man1/ezprof-graphserver.1 man5/ezprof-json.5 man7/ezpr
     [ -s "$prefix/share/man/$page" ] || fail "no manual page $page"
 done
 
+[ -s "$prefix/share/ezprof/bpftrace/slowest.bt" ] || fail "no scripts for bpftrace"
+
 # An application outside of the tree: shared, static, and C++.
 cat >"$folder/application.c" <<'END'
 #include <ezmsg/ezmsg.h>
