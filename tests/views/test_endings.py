@@ -184,14 +184,18 @@ STORIES = ("as_it_should", "gone_reader", "leaving_reader", "full_disk", "closed
 
 
 def small_disk(folder, address):
-    """A recording that doesn't fit: said, status 1, and nothing that looks like one."""
+    """A file that doesn't fit: said, status 1, and nothing that looks like one."""
     place = os.path.join(folder, "small")
+    ezprof = os.path.join(os.environ["EZPROF_BIN_DIR"], "ezprof")
     os.mkdir(place)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", place], check=True)
     try:
-        for name in ("a.pftrace", "a.json"):
-            done = run([os.path.join(os.environ["EZPROF_BIN_DIR"], "ezprof"), "record", "--address", address,
-                        "-o", os.path.join(place, name), "--duration", "0.5"])
+        for name, words in (
+                ("a.pftrace", ("record", "--address", address, "--duration", "0.5", "-o")),
+                ("a.json", ("record", "--address", address, "--duration", "0.5", "-o")),
+                ("a.html", ("report", "--from", DOCUMENT, "-o")),
+                ("a.prom", ("export", "--address", address, "--window", "0.3", "--textfile"))):
+            done = run([ezprof, *words, os.path.join(place, name)])
             assert done.returncode == 1 and FULL_DISK.encode() in done.stderr, done
             assert os.listdir(place) == [], os.listdir(place)
     finally:
@@ -225,7 +229,7 @@ def main():
                 endings.each(getattr(endings, story))
                 print(f"record: {story}: ok", flush=True)
             small_disk(folder, graph.address)
-            print("record: small_disk: ok", flush=True)
+            print("small_disk: ok", flush=True)
             with_agent = bpf_programs()
             endings = Endings("ezprof-bpf", folder, **values)
             for story in STORIES:
