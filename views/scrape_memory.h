@@ -4,7 +4,7 @@
  * its names, which a restart of its process doesn't change: no pid, no id. Where several objects
  * have the same ones, numbers keep them apart, and each keeps its number for as long as it is
  * there. Totals of one and the same object never go down: readings of a running process may be
- * some milliseconds off, and a reader takes a step back for a restart and counts everything anew.
+ * a little off, and a reader takes a step back for a restart and counts everything anew.
  * Pure; one thread.
  */
 #ifndef EZPROF_SCRAPE_MEMORY_H
