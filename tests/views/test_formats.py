@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import unittest
 
+import command_lines
 from graph_client import Server
 from made_profile import Made
 
@@ -174,7 +175,9 @@ class Golden(unittest.TestCase):
                     ("check", ("check", *rule, RECORDED), 3),
                     ("check.json", ("check", "--json", *rule, RECORDED), 3),
                     ("diff", ("diff", RECORDED, later), 0),
-                    ("diff.json", ("diff", "--json", RECORDED, later), 0)):
+                    ("diff.json", ("diff", "--json", RECORDED, later), 0),
+                    ("explain", ("explain", "sub.process_p99_ms", "pub.blocked_*"), 0),
+                    ("explain.json", ("explain", "--json", "sub.process_p99_ms", "pub.blocked_*"), 0)):
                 self.same(name, said(*words, status=status, columns=100))
 
     def test_drawings(self):
@@ -195,7 +198,6 @@ ELSEWHERE = {
     "doctor": "of this machine; e2e_doctor has its shape",
     "ps": "of this machine; e2e_ps has its shape, views_names_live its names",
     "probes": "addresses and arguments of a build; e2e_probes",
-    "explain": "the same list as docs/metrics.md, which views_metrics compares",
     "record": "times of a run; test_trace has the text, e2e_record and e2e_record_perfetto decode it",
     "run": "prints what the program prints", "serve": "prints an address", "shutdown": "prints nothing",
     "top": "by tests of its own", "report": "by tests of its own", "export": "by tests of its own",
@@ -207,7 +209,23 @@ class Inventory(unittest.TestCase):
         commands = re.findall(r"^  (\w+) ", said("--help").split("Commands:")[1], re.MULTILINE)
         self.assertGreater(len(commands), 10)
         for name in commands:
-            self.assertIn(name, {"profile", "why", "check", "diff", "graph", *ELSEWHERE})
+            self.assertIn(name, {"profile", "why", "check", "diff", "graph", "explain", *ELSEWHERE})
+
+    def test_every_format(self):
+        """Each is among the command lines that other tests cut short."""
+        for program in ("ezprof", "ezprof-bpf"):
+            for name in command_lines.commands(program):
+                text = subprocess.run([os.path.join(os.path.dirname(EZPROF), program), name, "--help"],
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                                      timeout=20).stdout
+                typed = [" ".join(words) for words in command_lines.LINES[name]]
+                if "--json " in text:
+                    self.assertTrue(any("--json" in words for words in typed), name)
+                forms = re.search(r"--format=FORMAT +([^-]*?)\n  +-", text)
+                for form in re.findall(r"\w+", re.sub(r"\(.*?\)|\bor\b", "", forms[1]) if forms else ""):
+                    default = f"{form} (default)" in text
+                    self.assertTrue(default or any(f"--format {form}" in words for words in typed),
+                                    (name, form))
 
 
     def test_readme(self):
