@@ -16,4 +16,9 @@ char *ezprof_top_process_key(const struct ezprof_model *model, int64_t pid, cons
 int ezprof_top_process_rows(const struct ezprof_model *model,
 			    const struct ezprof_findings *findings, struct ezprof_top_rows *rows);
 
+/* Keeps those that have the text somewhere, and sorts them (top_order.c). */
+void ezprof_top_rows_filter(struct ezprof_top_rows *rows, const char *filter);
+void ezprof_top_rows_sort(struct ezprof_top_rows *rows, enum ezprof_top_view_id view,
+			  struct ezprof_top_order order);
+
 #endif
