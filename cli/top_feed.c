@@ -11,8 +11,11 @@
 #include <string.h>
 
 #define LOOK_MS 2500
-/* An answer takes a second where a client is silent; longer is worth a word. */
-#define PATIENCE_NS (3 * EZ_NS_PER_S)
+/*
+ * An answer takes a second where a client is silent, and a window where ezmsg has to be listened
+ * to; longer is worth a word.
+ */
+#define PATIENCE_S 3.0
 
 static int take(struct ezprof_top_feed *feed, struct ezprof_model *model)
 {
@@ -212,7 +215,8 @@ void ezprof_top_feed_trouble(const struct ezprof_top_feed *feed, char *out, size
 {
 	ez_mono_ns_t now_ns = ez_clock_mono_ns();
 	double age_s = (double)(now_ns - feed->got_ns) / 1e9;
-	bool waits = feed->live.child && now_ns - feed->asked_ns > PATIENCE_NS;
+	double asked_s = (double)(now_ns - feed->asked_ns) / 1e9;
+	bool waits = feed->live.child && asked_s > feed->options->window_s + PATIENCE_S;
 
 	out[0] = '\0';
 	if (*feed->error && feed->options->from)

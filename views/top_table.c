@@ -13,6 +13,7 @@
 #define TREND_COLUMNS_MAX 24u
 #define SORTED_DISPENSABLE 3u
 #define USUAL_DISPENSABLE 4u
+#define NAME_COLUMNS_MIN 5u
 #define NAME_COLUMNS_USUAL 30u /* of all names of a row together: readable, mostly */
 #define CELL_BYTES 64
 /* Shorter than that a shortened name has no room for a digest. */
@@ -114,6 +115,23 @@ static void set_names(struct ezprof_top_table *table, unsigned int limit)
 	}
 }
 
+/* On the narrowest screens a name and its state share the line. False: there is no room for that.
+ */
+static bool squeeze(struct ezprof_top_table *table, unsigned int columns)
+{
+	unsigned int over = total(table) > columns ? total(table) - columns : 0;
+	size_t i;
+
+	for (i = 0; i < table->n && over; i++) {
+		if (ezprof_top_column(table->columns[i])->kind != EZPROF_TOP_IS_NAME ||
+		    table->widths[i] < NAME_COLUMNS_MIN + over)
+			continue;
+		table->widths[i] -= over;
+		over = 0;
+	}
+	return !over;
+}
+
 /* So many columns more, as far as they are wanted; returns what is left. */
 static unsigned int widen(unsigned int *width, unsigned int wanted, unsigned int room)
 {
@@ -176,7 +194,9 @@ void ezprof_top_table_lay_out(struct ezprof_top_table *table, unsigned int colum
 	narrow(table, dispensable, columns, USUAL_DISPENSABLE);
 	if (total(table) > columns) {
 		set_names(table, 0);
-		narrow(table, dispensable, columns, 0);
+		narrow(table, dispensable, columns, 1);
+		if (!squeeze(table, columns))
+			narrow(table, dispensable, columns, 0);
 	}
 	used = total(table);
 	if (used <= columns)
