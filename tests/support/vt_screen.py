@@ -241,21 +241,26 @@ class Terminal:
             settings.pop(name, None)
         settings.update(env or {})
         settings = {k: v for k, v in settings.items() if v is not None}
+        started, closes = os.pipe()  # the program's own beginning: until then signals are the test's
         self.pid = os.fork()
         if self.pid == 0:
-            self.become(arguments, settings, stdin)
+            self.become(arguments, settings, stdin, closes)
+        os.close(closes)
+        os.read(started, 1)
+        os.close(started)
         if not held:
             os.close(self.slave)
             self.slave = None
 
-    def become(self, arguments, settings, stdin):
+    def become(self, arguments, settings, stdin, closes):
         try:
             os.setsid()
             fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
             os.dup2(self.slave if stdin is None else stdin, 0)
             os.dup2(self.slave, 1)
             os.dup2(self.slave, 2)
-            os.closerange(3, 256)
+            os.closerange(3, closes)
+            os.closerange(closes + 1, 256)
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             os.execve(arguments[0], [str(a) for a in arguments], settings)
         finally:
