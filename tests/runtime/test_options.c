@@ -197,15 +197,28 @@ static void test_env_port_start(void **state)
 	ez_context_destroy(context);
 }
 
+/* One that nobody has now; those where others begin to look for one are taken in no time. */
+static uint16_t free_port(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	socklen_t bytes = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, bytes), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &bytes), 0);
+	close(fd);
+	return ntohs(address.sin_port);
+}
+
 static void test_port_and_host(void **state)
 {
-	struct ez_publisher_options options = {.host = "0.0.0.0"};
+	struct ez_publisher_options options = {.host = "0.0.0.0", .port = free_port()};
 	struct ez_publisher *publisher;
 	struct fixture f;
 
 	open_all(&f, state, &options);
+	assert_int_equal(listening_port(), options.port);
 	expect_ways(&f, EZ_VIA_LOCAL, EZ_VIA_SHM);
-	options.port = (uint16_t)listening_port();
 	assert_int_equal(ez_publisher_create(f.context, "U", &options, &publisher), -EADDRINUSE);
 	ez_publisher_destroy(f.publisher);
 	/* At once again, though connections of the last one are in TIME_WAIT. */

@@ -79,7 +79,7 @@ def flood_of_a_message(server, peer):
         good_link, *links = (publisher.accept()[0] for publisher in (good, *bad))
         peer.expect("ok")
         for link in links:
-            link.send(TX_TCP, u64(0), u64(1 << 33))
+            link.send(TX_TCP, u64(0), u64(1 << 30))
         floods = [stack.enter_context(Flood(link, bytes(1 << 20))) for link in links]
         took = timed(peer, "recvfor 200")
         tcp(good_link, 0)
