@@ -28,7 +28,7 @@ fuzz_.*: have sanitizers of their own in every build
 abi_(sites|builds): compare the instructions of probe sites, which a sanitizer changes
 qemu_.*|cross_.*: build for other machines, without sanitizers
 e2e_package: looks at the package, which is a release build
-python_.*: the package builds its own extension, by setuptools; its C is the same usdt/ and base/
+python_(own_tests|package|elf): look at the package as it is shipped
 peer_tests|run_versions|interop_server: only our server is of this build: server_.* are the same with less of Python
 runtime_valgrind: memcheck has no room beside a sanitizer'
 if [ "$kind" = thread ]; then

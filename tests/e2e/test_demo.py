@@ -66,7 +66,7 @@ def word(text):
     if text in ("features/fast", "features/slow"):
         return "features/(?:fast|slow)"  # which one is first is chance
     text = re.sub(r"(\d[\d.]*\d|\d)", "0", re.escape(text).replace("\\.", "."))
-    text = text.replace("/root/ezprof/", "/[^ ]*/").replace(".", r"\.")
+    text = text.replace("/root/ezprof/build", "/[^ ]*/build[^/ ]*").replace(".", r"\.")
     return text.replace("0", r"\d[\d.]*")
 
 

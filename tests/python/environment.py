@@ -10,6 +10,7 @@ import tarfile
 from pathlib import Path
 
 import require
+from preload import SANITIZER
 
 VERSIONS = ("3.7.3", "3.8.0", "3.9.0", "3.10.0b5")
 SOURCE = Path(os.environ.get("EZPROF_SOURCE_DIR", Path(__file__).resolve().parents[2]))
@@ -21,8 +22,13 @@ def _run(*command, **options):
                           **options)
 
 
+# What setuptools adds to its own where the build has the address sanitizer.
+SANITIZED = {"CFLAGS": "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g",
+             "LDFLAGS": "-fsanitize=address,undefined"} if "asan" in SANITIZER else {}
+
+
 def _package_digest():
-    total = hashlib.sha256(b"without programs")
+    total = hashlib.sha256(b"without programs" + str(SANITIZED).encode() * bool(SANITIZED))
     for folder in (SOURCE / "python", SOURCE / "usdt"):
         for path in sorted(folder.rglob("*")):
             parts = path.relative_to(folder).parts
@@ -37,7 +43,7 @@ def _pip(python, *arguments):
     env = {k: v for k, v in os.environ.items() if k != "EZPROF_BIN_DIR"}
     done = _run(python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install",
                 "--retries", "1", "--timeout", "20", "-q", *arguments,
-                env=env | {"EZPROF_PROGRAMS": "0"})
+                env=env | {"EZPROF_PROGRAMS": "0"} | SANITIZED)
     if done.returncode:
         last = [line for line in done.stderr.splitlines() if line.strip()][-1:]
         require.skip(f"pip can't install {' '.join(arguments)}: {''.join(last)[:200]}",

@@ -13,6 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from preload import preloaded
+
 BIN = Path(os.environ["EZPROF_BIN_DIR"])
 HERE = Path(__file__).resolve().parent
 
@@ -30,7 +32,7 @@ def environment(probes=True, **more):
            if not k.startswith(("EZMSG_", "EZPROF_USDT", "EZPROF_SEAMS", "PYTHONPATH"))}
     if probes:
         env["EZPROF_USDT"] = "1"
-    return env | more
+    return preloaded(env | more)
 
 
 def descendants(pid):

@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import secrets
+import select
 import socket
 import sys
 import threading
@@ -34,11 +35,11 @@ class Flood:
         self.thread = threading.Thread(target=self.run)
 
     def run(self):
-        self.link.socket.settimeout(0.1)
         while not self.end:
             try:
-                self.bytes += self.link.socket.send(self.data)
-            except TimeoutError:
+                if select.select([], [self.link.socket], [], 0.1)[1]:
+                    self.bytes += self.link.socket.send(self.data, socket.MSG_DONTWAIT)
+            except BlockingIOError:
                 continue
             except OSError:
                 break
