@@ -7,6 +7,7 @@ EZPROF_FULL=1: 60 signals at each command line instead of a few.
 import fcntl
 import glob
 import itertools
+import json
 import os
 import pty
 import random
@@ -25,6 +26,7 @@ from agent import Agent, bpf_programs
 from command_lines import lines
 from graph import Graph, wait_until
 from graph_client import CONNECT, Link, string
+from recording import Recorder
 from require import require
 
 DOCUMENT = os.path.join(os.environ["EZPROF_SOURCE_DIR"], "tests", "data", "why_chain.json")
@@ -202,6 +204,25 @@ def small_disk(folder, address):
         subprocess.run(["umount", place], check=True)
 
 
+def hung_agent(folder, address, agent):
+    """Who asks twice doesn't wait for it; what came until then is written, and said to be partial."""
+    path = os.path.join(folder, "hung.json")
+    with Recorder("--address", address, "-o", path) as recorder:
+        time.sleep(0.5)
+        os.kill(agent.pid, signal.SIGSTOP)
+        try:
+            recorder.process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            assert recorder.process.poll() is None, recorder.stderr()
+            begin = time.monotonic()
+            status, _ = recorder.end(signal.SIGINT)
+        finally:
+            os.kill(agent.pid, signal.SIGCONT)
+    assert status == 5 and time.monotonic() - begin < 20, (status, recorder.stderr())
+    with open(path, encoding="utf-8") as file:
+        assert json.load(file)["traceEvents"]
+
+
 def main():
     measured = sys.argv[1] == "measured"
     print(f"seed {SEED}", flush=True)
@@ -222,19 +243,22 @@ def main():
                 print(f"{story}: ok, {time.monotonic() - begin:.1f} s", flush=True)
             return
         before = bpf_programs()
-        with Agent(source.pid, sink.pid):
+        with Agent(source.pid, sink.pid) as agent:
             endings = Endings("ezprof", folder, lambda line: line[1] == "record", **values)
             assert endings.lines()
             for story in STORIES:
+                begin = time.monotonic()
                 endings.each(getattr(endings, story))
-                print(f"record: {story}: ok", flush=True)
+                print(f"record: {story}: ok, {time.monotonic() - begin:.1f} s", flush=True)
             small_disk(folder, graph.address)
-            print("small_disk: ok", flush=True)
+            hung_agent(folder, graph.address, agent)
+            print("small_disk, hung_agent: ok", flush=True)
             with_agent = bpf_programs()
             endings = Endings("ezprof-bpf", folder, **values)
             for story in STORIES:
-                endings.each(getattr(endings, story), at_once=2)
-                print(f"ezprof-bpf: {story}: ok", flush=True)
+                begin = time.monotonic()
+                endings.each(getattr(endings, story))
+                print(f"ezprof-bpf: {story}: ok, {time.monotonic() - begin:.1f} s", flush=True)
             wait_until(lambda: bpf_programs() == with_agent, 20, "the programs of attach are gone")
         wait_until(lambda: bpf_programs() <= before, 20, "all programs are gone")
 
