@@ -10,7 +10,9 @@
 #include "history.h"
 
 struct ezprof_watch {
-	struct ezprof_model *model;  /* the latest; NULL: there is none yet */
+	/* The latest, NULL: there is none yet. Where nobody measures, its rates are by its totals.
+	 */
+	struct ezprof_model *model;
 	struct ezprof_model *before; /* an earlier one, at least a window old where there is one */
 	struct ezprof_findings findings;
 	struct ezprof_history *history;

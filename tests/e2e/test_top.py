@@ -286,6 +286,8 @@ def silent_server():
         with Terminal([EZPROF, "top", "--address", graph.address, "--interval", "0.2"]) as terminal:
             terminal.wait_for("reader")
             terminal.wait_for(graph.address)
+            # Nobody measures, but totals grow.
+            terminal.wait_for(lambda text: re.search(r"(?m)^>~ T +reader +[1-9][0-9.]* ", text))
             os.kill(graph.server.pid, signal.SIGSTOP)
             text = terminal.wait_for("data is ", 60)
             assert "s old" in text and "reader" in text, text
@@ -311,6 +313,8 @@ def server_dies():
             assert again.line().endswith(port)
             terminal.wait_for(lambda text: "data is " not in text, 60)
             quits(terminal)
+        with Graph(), Terminal([EZPROF, "top"], env={"EZMSG_GRAPHSERVER_ADDR": None}) as terminal:
+            assert terminal.end() == 2 and graph.address.encode() in terminal.output, terminal.output
         with Terminal([EZPROF, "top", "--address", "127.0.0.1:1"]) as terminal:
             assert terminal.end() == 1 and not terminal.screen.alternate
             assert b"nobody listens there" in terminal.output, terminal.output

@@ -144,6 +144,28 @@ class Content(unittest.TestCase):
         self.assertRegex(processes, r"(?m)^ ! +16 .* silent$")
         self.assertIn("SRC/OUT waits for SINK:work (pid 11)", text)
 
+    def test_rates_by_totals(self):
+        """Nobody measures: from the second document on, totals tell how fast it goes."""
+        made = Made()
+        publisher = made.publisher("A", 1, 0.0, source="process")
+        made.subscriber(publisher, "s", 2, rate=0.0, source="process")
+        made.document["agents"] = []
+        documents = []
+        for step in range(3):
+            document = copy.deepcopy(made.document)
+            document["time_ns"] += step * 10**9 // 2
+            document["publishers"][0]["messages"]["total"] = 1000 + 25 * step
+            document["publishers"][0]["bytes"]["total"] = 10**6 * step
+            document["channels"][0]["subscribers"][0]["messages"]["total"] = 900 + 7 * step
+            documents.append(json.dumps(document) + "\n")
+        once = top(documents[0], "--view", "publishers", wide=True)
+        self.assertRegex(once, r"(?m)^ ~ A +1 +here +- .* unseen$")
+        text = top("".join(documents), "--view", "publishers", wide=True)
+        self.assertRegex(text, r"(?m)^ ~ A +1 +here +50\.0 .* 2\.0M .* unseen$")
+        self.assertIn("50.0 msg/s  2.00 MB/s", text)
+        self.assertIn("Nobody measures", text)
+        self.assertRegex(top("".join(documents)), r"(?m)^ ~ A +s +2 shm +14\.0 .* unseen$")
+
     def test_order(self):
         def order(*options):
             return [line[3:].split()[0] for line in rows(top(stream(), "--view", "publishers", *options))]
