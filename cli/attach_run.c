@@ -165,7 +165,7 @@ static int nothing_left(const struct attach *a)
 	else if (a->options->all || a->options->children)
 		say("nothing to measure: no process with probes was found");
 	else
-		say("nothing to measure");
+		say("nothing to measure; `ezprof ps` lists the processes that have probes");
 	return EZPROF_EXIT_NOTHING;
 }
 

@@ -4,6 +4,7 @@
 #include "output.h"
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,12 +75,28 @@ static int help(const struct ezprof_program *program)
 	return ezprof_output_flush(program->name);
 }
 
+/* A command of the program beside this one. */
+static bool is_sibling(const struct ezprof_program *program, const char *typed)
+{
+	const char *at = program->sibling_commands;
+	size_t n = strlen(typed);
+
+	while (n && (at = strstr(at, typed))) {
+		if ((at == program->sibling_commands || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
 static int unknown(const struct ezprof_program *program, const char *typed)
 {
 	const struct ezprof_command *best = nearest(program, typed);
 
 	fprintf(stderr, "%s: no command '%.40s'", program->name, typed);
-	if (best)
+	if (is_sibling(program, typed))
+		fprintf(stderr, "; did you mean '%s %s'?", program->sibling, typed);
+	else if (best)
 		fprintf(stderr, "; did you mean '%s'?", best->name);
 	fprintf(stderr, " (%s --help lists them)\n", program->name);
 	return EZPROF_EXIT_USAGE;

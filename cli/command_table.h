@@ -15,6 +15,8 @@ struct ezprof_program {
 	const char *summary;
 	const char *examples;		       /* lines, indented by two blanks */
 	const struct ezprof_command *commands; /* ends with a NULL name */
+	const char *sibling;		       /* another program, and its commands, by blanks */
+	const char *sibling_commands;
 };
 
 /* Runs the command that argv names, or answers --help and --version. Returns the exit status. */

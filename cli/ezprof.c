@@ -55,6 +55,8 @@ int main(int argc, char **argv)
 			"  ezprof graph                    which topics are connected\n"
 			"  ezprof shutdown                 end the graph server\n",
 		.commands = commands,
+		.sibling = "sudo ezprof-bpf",
+		.sibling_commands = "attach status",
 	};
 
 	if (ezprof_output_init())

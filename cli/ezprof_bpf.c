@@ -25,6 +25,10 @@ int main(int argc, char **argv)
 			"  sudo ezprof-bpf attach 4242 --duration 60      for a minute\n"
 			"  sudo ezprof-bpf status                         what that costs\n",
 		.commands = commands,
+		.sibling = "ezprof",
+		.sibling_commands =
+			"why profile top graph check diff doctor ps probes explain record report "
+			"export run serve shutdown",
 	};
 
 	if (ezprof_output_init())

@@ -2,6 +2,7 @@
 #include "graph_choice.h"
 #include "exit_status.h"
 #include "graph_address.h"
+#include "server_error.h"
 #include "server_mark.h"
 
 #include <errno.h>
@@ -134,6 +135,23 @@ int ezprof_graph_choose(const char *program, const struct ez_address *address, b
 {
 	return ezprof_graph_choose_telling(stderr, program, address, agents, deadline_ns,
 					   ret_choice);
+}
+
+int ezprof_graph_complain(FILE *messages, const char *program,
+			  const struct ezprof_graph_choice *choice, int err)
+{
+	const char *next = "";
+
+	if (choice->is_default)
+		next = " (no graph server or agent was found on this machine: `ezprof serve` "
+		       "starts one; ez.run prints where its own is, GraphServer @ HOST:PORT: give "
+		       "it with --address)";
+	else if (err == -ECONNREFUSED)
+		next = " (`ezprof ps` lists the graphs of this machine)";
+	else if (err == -EPROTO)
+		next = " (is the port right? `ezprof ps` lists the graphs of this machine)";
+	fprintf(messages, "%s: %s: %s%s\n", program, choice->text, ezprof_server_error(err), next);
+	return EZPROF_EXIT_FAILURE;
 }
 
 void ezprof_graph_choice_free(struct ezprof_graph_choice *choice)

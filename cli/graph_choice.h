@@ -38,6 +38,13 @@ int ezprof_graph_choose(const char *program, const struct ez_address *address, b
 int ezprof_graph_choose_telling(FILE *messages, const char *program,
 				const struct ez_address *address, bool agents,
 				ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice);
+/*
+ * Prints that the server of the graph could not be asked, and what to do next. err: of client.h.
+ * Returns the exit status.
+ */
+int ezprof_graph_complain(FILE *messages, const char *program,
+			  const struct ezprof_graph_choice *choice, int err);
+
 void ezprof_graph_choice_free(struct ezprof_graph_choice *choice);
 
 #endif

@@ -10,7 +10,6 @@
 #include "option_value.h"
 #include "output.h"
 #include "profile_source.h"
-#include "server_error.h"
 #include "usual_options.h"
 
 #include <argp.h>
@@ -102,8 +101,9 @@ static int draw_topics(const struct options *o, struct ezprof_graph_choice *choi
 	int status, err = ez_client_dag(&choice->address, ez_clock_deadline_ns(DEADLINE_MS), &dag);
 
 	if (err) {
-		fprintf(stderr, "%s: %s: %s\n", PROGRAM, choice->text,
-			err == -EBADMSG ? "its answer is no graph" : ezprof_server_error(err));
+		if (err != -EBADMSG)
+			return ezprof_graph_complain(stderr, PROGRAM, choice, err);
+		fprintf(stderr, "%s: %s: its answer is no graph\n", PROGRAM, choice->text);
 		return EZPROF_EXIT_FAILURE;
 	}
 	err = ezprof_drawing_of_dag(dag, &drawing);

@@ -81,13 +81,7 @@ static int ask_agents(const struct source *source, uint64_t window_ms, char **re
 
 static int complain(const struct source *source, int err)
 {
-	fprintf(source->messages, "%s: %s: %s%s\n", source->program, source->choice.text,
-		ezprof_server_error(err),
-		source->choice.is_default ? " (no other graph server or agent was found; ez.run "
-					    "prints where its own is: "
-					    "GraphServer @ HOST:PORT, give it with --address)"
-					  : "");
-	return EZPROF_EXIT_FAILURE;
+	return ezprof_graph_complain(source->messages, source->program, &source->choice, err);
 }
 
 /* Those that are there and tell this user of no graph. */

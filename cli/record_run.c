@@ -423,7 +423,9 @@ static int find_feeds(struct record *r)
 			add_feed(r, &choice.agents[i], graph);
 	}
 	if (!status && !r->feed_count) {
-		say("no agent measures processes of %s; as root: ezprof-bpf attach %s%s",
+		if (choice.is_default)
+			graph = NULL;
+		say("no agent measures processes of %s; type: sudo ezprof-bpf attach %s%s",
 		    graph ? graph : "any graph", graph ? "--graph " : "--all", graph ? graph : "");
 		status = EZPROF_EXIT_NOTHING;
 	}

@@ -6,7 +6,6 @@
 #include "exit_status.h"
 #include "graph_choice.h"
 #include "output.h"
-#include "server_error.h"
 #include "usual_options.h"
 
 #include <argp.h>
@@ -88,9 +87,7 @@ int ezprof_shutdown_main(int argc, char **argv)
 	if (status)
 		return status;
 	err = ez_client_shutdown(&choice.address, ez_clock_deadline_ns(DEADLINE_MS));
+	status = err ? ezprof_graph_complain(stderr, SHUTDOWN, &choice, err) : EZPROF_EXIT_OK;
 	ezprof_graph_choice_free(&choice);
-	if (!err)
-		return EZPROF_EXIT_OK;
-	fprintf(stderr, "%s: %s: %s\n", SHUTDOWN, choice.text, ezprof_server_error(err));
-	return EZPROF_EXIT_FAILURE;
+	return status;
 }

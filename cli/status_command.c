@@ -192,8 +192,9 @@ static int run(struct ezprof_agent_found *agents, struct ezprof_agent_status *li
 
 	answered = n ? ask_all(agents, &n, list) : 0;
 	if (!n) {
-		fprintf(stderr, "%s: no agent is there%s\n", PROGRAM,
-			geteuid() ? ", or none that this user may ask" : "");
+		fprintf(stderr,
+			"%s: no agent is there%s; one is started by: sudo ezprof-bpf attach PID\n",
+			PROGRAM, geteuid() ? ", or none that this user may ask" : "");
 		return EZPROF_EXIT_NOTHING;
 	}
 	status = show(list, answered, json);

@@ -98,6 +98,28 @@ static int parse_value(int key, const char *text, struct ezprof_options *options
 	}
 }
 
+/* Says what is wanted in the words of the table. */
+static void refuse(struct argp_state *state, int key, const char *text, int err)
+{
+	static const char *const names[] = {[OPT_DIALECT - OPT_VERSION_TEXT] = "dialect",
+					    [OPT_LOG_LEVEL - OPT_VERSION_TEXT] = "log-level"};
+	const struct number *number = numbers + (key > OPT_NUMBER ? key - OPT_NUMBER : 0);
+
+	if (key == 'a')
+		argp_error(state,
+			   "--address '%.60s': host:port is wanted, such as " EZ_DEFAULT_ADDRESS,
+			   text);
+	else if (key >= OPT_NUMBER)
+		argp_error(state, "--%s '%.60s': a number from %llu to %llu is wanted",
+			   number->name, text, (unsigned long long)number->min,
+			   (unsigned long long)number->max);
+	else if (err == -ERANGE)
+		argp_error(state, "--announce-version '%.60s...' is too long", text);
+	else
+		argp_error(state, "--%s '%.60s' is none of its values",
+			   names[key - OPT_VERSION_TEXT], text);
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct ezprof_options *options = state->input;
@@ -110,8 +132,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	}
 	err = parse_value(key, text, options);
 	if (err)
-		argp_error(state, "'%s' is %s here", text,
-			   err == -ERANGE ? "out of range" : "not a valid value");
+		refuse(state, key, text, err);
 	return 0;
 }
 

@@ -48,7 +48,9 @@ static void say_no_probes(const struct ezprof_process *process, char *sentence)
 
 	if (!process->refused_path) {
 		snprintf(sentence, EZPROF_SENTENCE_BYTES,
-			 "has no ezprof probes: searched %u mapped files", process->searched);
+			 "has no ezprof probes: searched %u mapped files. It has to link libezmsg; "
+			 "a Python program is to be started by: ezprof run -- python ...",
+			 process->searched);
 		return;
 	}
 	path = ezprof_text_repair(process->refused_path, strlen(process->refused_path), 0);

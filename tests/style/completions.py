@@ -93,6 +93,13 @@ def faults(shell, known, graph, folder):
         if wanted not in offered:
             yield f"{shell.__name__}: {typed}: {wanted} isn't offered, but {sorted(offered)}"
 
+    # Who types a command of the other program is told so.
+    for program, other in (("ezprof", "ezprof-bpf"), ("ezprof-bpf", "ezprof")):
+        for command in set(commands(output(other, "--help"))):
+            done = subprocess.run([program, command], capture_output=True, text=True, env=ENV, timeout=60,
+                                  stdin=subprocess.DEVNULL, check=False)
+            if f"{other} {command}'?" not in done.stderr:
+                yield f"{program} {command}: {done.stderr}"
     for program in {words[0] for words, _ in known} - {"ezprof-graphserver"}:
         yield from check((program, ""), [*commands(output(program, "--help")), "--help", "--version"])
     for words, options in known:
