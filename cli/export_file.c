@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,12 +99,23 @@ static int write_page(const struct writer *writer, const struct ezprof_fetched *
 	return err;
 }
 
+/* The loop makes a last report then, of a file that is about to be removed. */
+static bool is_to_end(const struct writer *writer)
+{
+	sigset_t pending;
+
+	return writer->goes_on && sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
+}
+
 static int report(void *user)
 {
 	struct writer *writer = user;
 	struct ezprof_fetched fetched;
 	int err = 0, status;
 
+	if (is_to_end(writer))
+		return EZPROF_EXIT_OK;
 	ezprof_export_fetch_now(writer->settings->graph, writer->settings->window_s,
 				&writer->foreign, &fetched);
 	ezprof_export_news_tell(&writer->news, fetched.messages);
