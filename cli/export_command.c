@@ -29,7 +29,7 @@ struct options {
 enum { KEY_TEXTFILE = 256, KEY_MAX_SERIES };
 
 static const struct argp_option option_table[] = {
-	{"listen", 'l', "HOST:PORT", 0,
+	{"listen", 'l', "ADDRESS:PORT", 0,
 	 "where to serve HTTP; default " LISTEN_DEFAULT "; port 0: any free one", 0},
 	{"window", EZPROF_KEY_WINDOW, "SECONDS", 0,
 	 "how far each scrape looks back: 0.15 to 16, default 15; best the scrape interval", 0},
@@ -49,7 +49,7 @@ static const char doc[] =
 	"\nExamples:\n"
 	"  ezprof export\n"
 	"  ezprof export --listen 127.0.0.1:0 --window 5\n"
-	"  ezprof export --textfile /var/lib/prometheus/node-exporter/ezprof.prom --interval 15\n"
+	"  ezprof export --textfile /var/lib/node_exporter/ezprof.prom --interval 15\n"
 	"\v"
 	"Exit status: 0 after Ctrl-C; 1 failure; 2 usage; 77 not permitted to listen there. A "
 	"graph that isn't there is ezprof_up 0, not a failure, except of --textfile without "

@@ -135,6 +135,24 @@ def nothing_dropped(prometheus):
     assert health == {"ok"}, health
 
 
+def node_restarts(graph, prometheus, source, topic):
+    """Another process of the same name goes on with the same series, whose counter begins anew."""
+    source.stop()
+    again = graph.node("source", topic, "--count", 5, "--wait-channels", 1)
+    Graph.sent(again)
+
+    def by_topic(expression):
+        return {dict(key)["topic"]: value for key, value in prometheus.values(expression).items()}
+    wait_until(lambda: by_topic("ezprof_publisher_messages_total").get(topic) == 5, 60, "5 of it")
+    resets = by_topic("resets(ezprof_publisher_messages_total[10m])")
+    assert resets == {name: float(name == topic) for name in TOPICS}, resets
+    kept = prometheus.ask("series", **{"match[]": "ezprof_publisher_messages_total"})
+    assert len(kept) == len(TOPICS), kept
+    infos = prometheus.ask("series", **{"match[]": "ezprof_publisher_info"})
+    pids = {one["pid"] for one in infos if one["topic"] == topic}
+    assert {str(source.pid), str(again.pid)} <= pids, pids
+
+
 def restarts(graph, prometheus):
     """A server that is gone is ezprof_up 0, and no figure stays; back again is 1."""
     graph.server.process.kill()
@@ -170,6 +188,7 @@ def main():
                 nothing_dropped(prometheus)
                 measured = prometheus.values("ezprof_publisher_measured_messages_total")
                 assert len(measured) == len(TOPICS)
+                node_restarts(graph, prometheus, sources[0], next(iter(TOPICS)))
             except BaseException:
                 end_all([prometheus.program])
                 raise
