@@ -8,34 +8,21 @@
 #include <errno.h>
 #include <string.h>
 
-#include "command.h"
 #include "endpoint.h"
 #include "frame.h"
 
 /* Below this a copy is shorter than what it would cost to let others at the lock meanwhile. */
 #define COPY_UNLOCKED_BYTES 32768
 
-/* Of this process's own channel it is known; also with force_tcp nothing is sent to nobody there.
- */
-static bool has_listener(const struct ez_link *link)
-{
-	return !link->local || __atomic_load_n(&link->local->active_taps, __ATOMIC_RELAXED);
-}
-
 static bool is_wanted_locked(const struct ez_publisher *publisher)
 {
 	const struct ez_link *link;
 
 	for (link = publisher->links; link; link = link->next) {
-		if (link->up && has_listener(link))
+		if (link->up && ez_link_has_listener(link))
 			return true;
 	}
 	return false;
-}
-
-static uint8_t *slot_of(const struct ez_publisher *publisher, uint64_t id)
-{
-	return ez_segment_slot(publisher->lease->segment, id % publisher->num_buffers);
 }
 
 static int make_room_locked(struct ez_publisher *publisher, size_t bytes)
@@ -57,51 +44,14 @@ static int write_slot_locked(struct ez_publisher *publisher, const struct ez_out
 	if (err)
 		return err;
 	if (bytes < COPY_UNLOCKED_BYTES) {
-		ez_outgoing_write(outgoing, id, slot_of(publisher, id));
+		ez_outgoing_write(outgoing, id, ez_publisher_slot(publisher, id));
 		return 0;
 	}
 	/* The slot is free and it is our turn, so it stays ours. */
 	pthread_mutex_unlock(&publisher->lock);
-	ez_outgoing_write(outgoing, id, slot_of(publisher, id));
+	ez_outgoing_write(outgoing, id, ez_publisher_slot(publisher, id));
 	pthread_mutex_lock(&publisher->lock);
 	return 0;
-}
-
-static void lease(struct ez_link *link, uint64_t id, enum ez_transport transport)
-{
-	ez_slots_lease(&link->publisher->slots, &link->holder, id);
-	ez_endpoint_set_transport(link->entry, transport);
-	ez_endpoint_lease(link->entry, id);
-}
-
-static void send_shm(struct ez_link *link, uint64_t id)
-{
-	const struct ez_segment *segment = link->publisher->lease->segment;
-	struct ez_frame_out *out = &link->out;
-	size_t n = strlen(segment->name);
-
-	out->head[0] = EZ_CMD_TX_SHM;
-	ez_store_u64(out->head + 1, id);
-	ez_store_u64(out->head + 9, n);
-	memcpy(out->head + 17, segment->name, n);
-	out->head_bytes = 17 + n;
-	out->body_bytes = 0;
-	lease(link, id, EZ_TRANSPORT_SHM);
-	ez_link_send_locked(link);
-}
-
-static void send_tcp(struct ez_link *link, uint64_t id, size_t bytes)
-{
-	struct ez_frame_out *out = &link->out;
-
-	out->head[0] = EZ_CMD_TX_TCP;
-	ez_store_u64(out->head + 1, id);
-	ez_store_u64(out->head + 9, bytes);
-	out->head_bytes = 17;
-	out->body = slot_of(link->publisher, id);
-	out->body_bytes = bytes;
-	lease(link, id, EZ_TRANSPORT_TCP);
-	ez_link_send_locked(link);
 }
 
 /* Straight into the queues of this process's subscribers, who read the slot itself. */
@@ -113,11 +63,11 @@ static void deliver_local(struct ez_link *link, uint64_t id, size_t bytes, struc
 	bool taken = false;
 
 	if (!__atomic_load_n(&channel->active_taps, __ATOMIC_RELAXED) ||
-	    ez_parts_parse(&parts, slot_of(link->publisher, id), bytes, id))
+	    ez_parts_parse(&parts, ez_publisher_slot(link->publisher, id), bytes, id))
 		return;
 	pthread_mutex_lock(&channel->lock);
 	if (channel->active_taps && channel->state == EZ_CHANNEL_UP) {
-		lease(link, id, EZ_TRANSPORT_LOCAL);
+		ez_link_lease(link, id, EZ_TRANSPORT_LOCAL);
 		taken = ez_deliver_locked(channel, id, EZ_VIA_LOCAL, &parts,
 					  ez_segment_ref(segment), NULL, dropped);
 		if (!taken)
@@ -126,23 +76,6 @@ static void deliver_local(struct ez_link *link, uint64_t id, size_t bytes, struc
 		ez_parts_free(&parts);
 	}
 	pthread_mutex_unlock(&channel->lock);
-}
-
-static void send_to_links(struct ez_publisher *publisher, uint64_t id, size_t bytes,
-			  struct ez_item **dropped)
-{
-	struct ez_link *link;
-
-	for (link = publisher->links; link; link = link->next) {
-		if (!link->up || link->is_local || !has_listener(link))
-			continue;
-		if (link->shm_ok && !publisher->force_tcp)
-			send_shm(link, id);
-		else
-			send_tcp(link, id, bytes);
-	}
-	if (publisher->local_link)
-		deliver_local(publisher->local_link, id, bytes, dropped);
 }
 
 /* A broadcast makes the own channel a local one, also where nobody listens on it. */
@@ -159,23 +92,15 @@ static void mark_own_local(struct ez_publisher *publisher)
 	pthread_mutex_unlock(&link->local->lock);
 }
 
-static void tell_flow_locked(struct ez_publisher *publisher)
-{
-	ez_mono_ns_t now_ns = ez_clock_mono_ns();
-
-	if (ez_poller_is_flow_locked(&publisher->poller, now_ns))
-		ez_io_reader_is_here(publisher->context->io, now_ns);
-}
-
 /* The message is in its slot: off it goes. */
 static void send_locked(struct ez_publisher *publisher, size_t bytes, struct ez_item **dropped)
 {
 	uint64_t id = publisher->next_id;
 
-	if (publisher->poller.usable)
-		tell_flow_locked(publisher);
 	publisher->slots.bytes[id % publisher->num_buffers] = bytes;
-	send_to_links(publisher, id, bytes, dropped);
+	ez_links_send_locked(publisher, id, bytes);
+	if (publisher->local_link)
+		deliver_local(publisher->local_link, id, bytes, dropped);
 	mark_own_local(publisher);
 	publisher->next_id++;
 	publisher->total_bytes += bytes;
@@ -273,6 +198,17 @@ int ez_broadcast(struct ez_publisher *publisher, const struct ez_outgoing *outgo
 	return err;
 }
 
+void ez_broadcast_finish(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns)
+{
+	pthread_mutex_lock(&publisher->lock);
+	if (publisher->gather.held && !take_turn_locked(publisher, deadline_ns)) {
+		ez_links_flush_locked(publisher);
+		ez_gate_drain_locked(publisher, publisher->next_id - 1, deadline_ns);
+		give_turn_locked(publisher);
+	}
+	pthread_mutex_unlock(&publisher->lock);
+}
+
 /* ---- the same in two steps, the writing being the caller's ---- */
 
 int ez_broadcast_begin(struct ez_publisher *publisher, size_t bytes, ez_mono_ns_t deadline_ns,
@@ -290,7 +226,7 @@ int ez_broadcast_begin(struct ez_publisher *publisher, size_t bytes, ez_mono_ns_
 		if (!err)
 			err = make_room_locked(publisher, bytes);
 		if (!err) {
-			*ret_slot = slot_of(publisher, publisher->next_id);
+			*ret_slot = ez_publisher_slot(publisher, publisher->next_id);
 		} else {
 			settle_locked(publisher);
 			give_turn_locked(publisher);

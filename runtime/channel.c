@@ -9,8 +9,6 @@
 #include "publisher.h"
 #include "subscriber.h"
 
-#define ACKS_BYTES_MAX (16 << 20)
-
 struct ez_channel *ez_channel_ref(struct ez_channel *channel)
 {
 	__atomic_add_fetch(&channel->refs, 1, __ATOMIC_RELAXED);
@@ -94,7 +92,7 @@ static struct ez_channel *channel_new(struct ez_context *context,
 	channel->publisher_id = *publisher_id;
 	channel->local = local ? ez_publisher_ref(local) : NULL;
 	pthread_mutex_init(&channel->lock, NULL);
-	ez_buffer_init(&channel->acks, ACKS_BYTES_MAX);
+	ez_channel_acks_init(channel);
 	channel->retire_job.run = retire;
 	channel->release_job.run = release;
 	channel->next = context->channels;
@@ -175,6 +173,7 @@ void ez_channel_close(struct ez_channel *channel)
 {
 	leave_context(channel);
 	pthread_mutex_lock(&channel->lock);
+	ez_channel_flush_acks_locked(channel);
 	channel->state = EZ_CHANNEL_CLOSED;
 	ez_channel_check_idle_locked(channel);
 	pthread_mutex_unlock(&channel->lock);
@@ -220,6 +219,7 @@ void ez_channel_up(struct ez_channel *channel)
 
 	pthread_mutex_lock(&channel->lock);
 	channel->state = EZ_CHANNEL_UP;
+	channel->gather.limit = ez_gather_limit(channel->num_buffers);
 	channel->peer.writable = ez_channel_rx_writable;
 	channel->peer.batch_end = ez_channel_rx_batch_end;
 	open_entry_locked(channel);

@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include "context.h"
+#include "gather.h"
 #include "parts.h"
 #include "registry.h"
 #include "rx_heap.h"
@@ -41,6 +42,8 @@ struct ez_item {
 	struct ez_item **tap_link; /* what points to this one in the tap's list */
 	struct ez_tap *tap;
 	struct ez_delivery *delivery;
+	bool followed;	       /* the tap had another one in the queue when this was taken */
+	ez_mono_ns_t taken_ns; /* 0: not known */
 };
 
 struct ez_tap {
@@ -50,6 +53,7 @@ struct ez_tap {
 	struct ez_tap *subscriber_next;	  /* I/O thread only */
 	struct ez_entry *entry;
 	struct ez_item *items; /* everything it has not released yet */
+	uint32_t queued;       /* of these in the subscriber's queue; under its lock */
 	bool leaving;	       /* gets nothing new, ends with its last item */
 };
 
@@ -82,7 +86,9 @@ struct ez_channel {
 	uint32_t users;	      /* pins, taps, deliveries: closed when there are none */
 	struct ez_tap *taps;
 	struct ez_entry *entry;
-	struct ez_buffer acks; /* what the socket could not take */
+	struct ez_buffer acks; /* what the socket could not take, and what is gathered */
+	struct ez_gather gather;
+	struct ez_io_late gather_job;
 	struct ez_delivery *free_deliveries;
 	struct ez_item *free_items;
 	struct ez_rx_heap *free_heaps;
@@ -199,8 +205,15 @@ void ez_item_release(struct ez_item *item);
 /* Releases items of taps that left: no measurement. No lock held. */
 void ez_items_depart(struct ez_item *items);
 
+/* ---- channel_acks.c ---- */
+
+void ez_channel_acks_init(struct ez_channel *channel);
 /* Sends RX_ACK, or keeps it until the socket can take it, or until the batch of frames ends. */
 void ez_channel_acknowledge_locked(struct ez_channel *channel, uint64_t message_id);
+/* Sends it perhaps with those of the next messages (gather.h), which are there already. */
+void ez_channel_acknowledge_soon_locked(struct ez_channel *channel, uint64_t message_id,
+					ez_mono_ns_t now_ns);
+/* Sends what waits for that. */
 void ez_channel_flush_acks_locked(struct ez_channel *channel);
 
 #endif

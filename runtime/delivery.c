@@ -5,18 +5,12 @@
  */
 #include "channel.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
-#include "command.h"
 #include "endpoint.h"
-#include "frame.h"
 #include "publisher.h"
 #include "subscriber.h"
-
-#define ACK_BYTES 9
 
 static struct ez_delivery *delivery_new_locked(struct ez_channel *channel)
 {
@@ -55,40 +49,6 @@ static void tap_remove_item(struct ez_item *item)
 		item->tap_next->tap_link = item->tap_link;
 }
 
-/* What doesn't go out now does so from the I/O thread (ez_channel_rx_writable()). */
-void ez_channel_flush_acks_locked(struct ez_channel *channel)
-{
-	ssize_t n;
-
-	if (channel->peer.want_write || !channel->acks.len)
-		return;
-	n = send(channel->peer.source.fd, channel->acks.data, channel->acks.len,
-		 MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (n < 0 && errno != EAGAIN && errno != EINTR) {
-		ez_buffer_reset(&channel->acks); /* broken: the reading side sees it too */
-		return;
-	}
-	if (n > 0)
-		ez_buffer_consume(&channel->acks, (size_t)n);
-	if (channel->acks.len)
-		ez_stream_want_write_locked(&channel->peer, true);
-}
-
-/* Those of messages that nobody took leave in one write, when all that came has been looked at. */
-void ez_channel_acknowledge_locked(struct ez_channel *channel, uint64_t message_id)
-{
-	uint8_t frame[ACK_BYTES] = {EZ_CMD_RX_ACK};
-
-	if (channel->state != EZ_CHANNEL_UP || !ez_stream_is_open(&channel->peer))
-		return;
-	ez_store_u64(frame + 1, message_id);
-	ez_buffer_append(&channel->acks, frame, sizeof(frame));
-	if (ez_stream_is_parsing(&channel->peer))
-		channel->acks_held = true;
-	else
-		ez_channel_flush_acks_locked(channel);
-}
-
 static void delivery_clear_locked(struct ez_channel *channel, struct ez_delivery *delivery)
 {
 	ez_parts_free(&delivery->parts);
@@ -97,16 +57,19 @@ static void delivery_clear_locked(struct ez_channel *channel, struct ez_delivery
 }
 
 /*
- * All have released it. Returns the publisher that is to be told without the lock, with a
- * reference, where it is in this process.
+ * All have released it; hurried_ns is now_when_hurried(). Returns the publisher that is to be told
+ * without the lock, with a reference, where it is in this process.
  */
 static struct ez_publisher *delivery_end_locked(struct ez_channel *channel,
-						struct ez_delivery *delivery)
+						struct ez_delivery *delivery,
+						ez_mono_ns_t hurried_ns)
 {
 	struct ez_publisher *tell = NULL;
 
 	if (delivery->via == EZ_VIA_LOCAL)
 		tell = ez_publisher_ref(channel->local);
+	else if (hurried_ns)
+		ez_channel_acknowledge_soon_locked(channel, delivery->id, hurried_ns);
 	else
 		ez_channel_acknowledge_locked(channel, delivery->id);
 	delivery_clear_locked(channel, delivery);
@@ -182,12 +145,13 @@ bool ez_deliver_locked(struct ez_channel *channel, uint64_t id, enum ez_via via,
 	queue_for_taps(channel, delivery, dropped);
 	if (delivery->holders)
 		return true;
-	ez_publisher_unref(delivery_end_locked(channel, delivery));
+	ez_publisher_unref(delivery_end_locked(channel, delivery, 0));
 	return false;
 }
 
 /* Takes the item from its tap; what is left to do without the lock is told by the results. */
-static struct ez_publisher *item_end_locked(struct ez_item *item, bool *ret_tap_ended)
+static struct ez_publisher *item_end_locked(struct ez_item *item, ez_mono_ns_t hurried_ns,
+					    bool *ret_tap_ended)
 {
 	struct ez_tap *tap = item->tap;
 	struct ez_channel *channel = tap->channel;
@@ -197,7 +161,18 @@ static struct ez_publisher *item_end_locked(struct ez_item *item, bool *ret_tap_
 	item->next = channel->free_items;
 	channel->free_items = item;
 	*ret_tap_ended = tap->leaving && !tap->items && ez_tap_end_locked(tap);
-	return --delivery->holders ? NULL : delivery_end_locked(channel, delivery);
+	return --delivery->holders ? NULL : delivery_end_locked(channel, delivery, hurried_ns);
+}
+
+/* Now, if this thread has done so quickly with it that it will be with the next one; 0 if not. */
+static ez_mono_ns_t now_when_hurried(const struct ez_item *item)
+{
+	ez_mono_ns_t now_ns;
+
+	if (!item->followed || !item->taken_ns)
+		return 0;
+	now_ns = ez_clock_mono_ns();
+	return now_ns - item->taken_ns < EZ_GATHER_QUICK_NS ? now_ns : 0;
 }
 
 static void item_finish(struct ez_item *item, bool drop)
@@ -207,6 +182,7 @@ static void item_finish(struct ez_item *item, bool drop)
 	struct ez_subscriber *subscriber = tap->subscriber;
 	uint64_t id = item->delivery->id;
 	uint64_t bytes = item->delivery->parts.total_bytes;
+	ez_mono_ns_t hurried_ns = drop ? 0 : now_when_hurried(item);
 	struct ez_publisher *tell;
 	bool tap_ended;
 
@@ -221,7 +197,7 @@ static void item_finish(struct ez_item *item, bool drop)
 	} else {
 		ez_endpoint_release(tap->entry, id, bytes);
 	}
-	tell = item_end_locked(item, &tap_ended);
+	tell = item_end_locked(item, hurried_ns, &tap_ended);
 	pthread_mutex_unlock(&channel->lock);
 	tell_publisher(tell, id);
 	if (tap_ended)
@@ -259,7 +235,7 @@ void ez_items_depart(struct ez_item *items)
 		channel = tap->channel;
 		pthread_mutex_lock(&channel->lock);
 		ez_endpoint_free_departed(tap->entry, id);
-		tell = item_end_locked(items, &tap_ended);
+		tell = item_end_locked(items, 0, &tap_ended);
 		pthread_mutex_unlock(&channel->lock);
 		tell_publisher(tell, id);
 		if (tap_ended)

@@ -10,13 +10,11 @@
 #include <unistd.h>
 
 #include "fork_guard.h"
+#include "left.h"
 #include "segment_guard.h"
+#include "soon.h"
 
 #define EVENTS_AT_ONCE 64
-
-/* A thread that has read its sockets so shortly ago is given so long to do it again. */
-#define READER_RECENT_NS (50 * EZ_NS_PER_US)
-#define READER_GRACE_NS (100 * EZ_NS_PER_US)
 
 struct job_list {
 	struct ez_io_job *first;
@@ -26,13 +24,14 @@ struct job_list {
 struct ez_io {
 	int epoll_fd;
 	struct ez_io_source wake; /* an eventfd */
+	struct ez_soon soon;
 	pthread_t thread;
 	pthread_mutex_t seat;
 	pthread_mutex_t lock;
-	struct job_list posted;	 /* under the lock */
-	bool wake_pending;	 /* under the lock */
-	ez_mono_ns_t read_at_ns; /* when a waiting thread has read sockets; atomic */
-	bool stop;		 /* I/O thread only, as all below */
+	struct job_list posted; /* under the lock */
+	bool wake_pending;	/* under the lock */
+	bool stop;		/* I/O thread only, as all below */
+	struct ez_left left;
 	struct job_list deferred;
 	struct ez_io_timer *timers; /* the next one first */
 };
@@ -102,6 +101,11 @@ bool ez_io_post(struct ez_io *io, struct ez_io_job *job)
 	return is_new;
 }
 
+bool ez_io_at_latest(struct ez_io *io, struct ez_io_late *job, ez_mono_ns_t now_ns)
+{
+	return ez_soon_set(&io->soon, job, now_ns);
+}
+
 void ez_io_defer(struct ez_io *io, struct ez_io_job *job)
 {
 	job_list_add(&io->deferred, job);
@@ -142,42 +146,18 @@ static int timeout_ms(const struct ez_io *io)
 	return io->timers ? ez_clock_left_ms(io->timers->at_ns, ez_clock_mono_ns()) : -1;
 }
 
-static bool is_shared(const struct epoll_event *event)
+static int watch(const struct ez_io *io, struct ez_io_source *source)
 {
-	const struct ez_io_source *source = event->data.ptr;
-
-	return source->shared && !(event->events & ~(uint32_t)EPOLLIN);
-}
-
-/*
- * In a steady flow the thread that waits comes back for each message, or nearly: to be woken each
- * time it is away for a moment, and to stand in its way, is worth less than 100 us of delay.
- */
-static bool is_readers(const struct ez_io *io, const struct epoll_event *events, int n)
-{
-	int shared = 0;
-
-	while (shared < n && is_shared(&events[shared]))
-		shared++;
-	return n > 0 && shared == n &&
-	       ez_clock_mono_ns() <
-		       READER_RECENT_NS + __atomic_load_n(&io->read_at_ns, __ATOMIC_RELAXED);
+	return ez_left_watch(io->epoll_fd, source);
 }
 
 /* The events of one wake-up; returns with the seat. */
 static int wait_events(struct ez_io *io, struct epoll_event events[EVENTS_AT_ONCE])
 {
-	const struct timespec grace = {.tv_nsec = READER_GRACE_NS};
 	int n = epoll_wait(io->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms(io));
 
 	pthread_mutex_lock(&io->seat);
-	if (!is_readers(io, events, n))
-		return n;
-	pthread_mutex_unlock(&io->seat);
-	nanosleep(&grace, NULL);
-	n = epoll_wait(io->epoll_fd, events, EVENTS_AT_ONCE, 0);
-	pthread_mutex_lock(&io->seat);
-	return n;
+	return ez_left_take_out(&io->left, events, n);
 }
 
 static void *io_thread(void *argument)
@@ -215,16 +195,7 @@ void ez_io_leave_seat(struct ez_io *io)
 
 void ez_io_reader_is_here(struct ez_io *io, ez_mono_ns_t now_ns)
 {
-	__atomic_store_n(&io->read_at_ns, now_ns, __ATOMIC_RELAXED);
-}
-
-static int watch(struct ez_io *io, struct ez_io_source *source)
-{
-	struct epoll_event event = {.events = source->events, .data.ptr = source};
-
-	if (source->shared)
-		event.events |= EPOLLEXCLUSIVE;
-	return epoll_ctl(io->epoll_fd, EPOLL_CTL_ADD, source->fd, &event) < 0 ? -errno : 0;
+	ez_left_reader_is_here(&io->left, now_ns);
 }
 
 int ez_io_watch(struct ez_io *io, struct ez_io_source *source, int fd, uint32_t events)
@@ -234,6 +205,7 @@ int ez_io_watch(struct ez_io *io, struct ez_io_source *source, int fd, uint32_t 
 	source->fd = fd;
 	source->events = events;
 	source->shared = false;
+	source->overdue = false;
 	err = watch(io, source);
 	if (err)
 		source->fd = ez_disown_fd(fd);
@@ -244,6 +216,7 @@ void ez_io_close(struct ez_io *io, struct ez_io_source *source)
 {
 	if (source->fd < 0)
 		return;
+	ez_left_forget(&io->left, source);
 	epoll_ctl(io->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
 	source->fd = ez_disown_fd(source->fd);
 }
@@ -352,6 +325,7 @@ static int start_thread(struct ez_io *io)
 
 static void io_free(struct ez_io *io)
 {
+	ez_soon_close(&io->soon);
 	ez_disown_fd(io->wake.fd);
 	ez_disown_fd(io->epoll_fd);
 	pthread_mutex_destroy(&io->lock);
@@ -379,10 +353,14 @@ int ez_io_create(struct ez_io **ret_io)
 	io->wake.events = EPOLLIN;
 	io->epoll_fd = ez_own_fd(fd_or_errno(epoll_create1(EPOLL_CLOEXEC)));
 	io->wake.fd = ez_own_fd(fd_or_errno(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
+	err = ez_soon_open(&io->soon);
 	if (io->epoll_fd < 0 || io->wake.fd < 0)
 		err = io->epoll_fd < 0 ? io->epoll_fd : io->wake.fd;
 	if (!err)
 		err = watch(io, &io->wake);
+	if (!err)
+		err = watch(io, &io->soon.source);
+	ez_left_init(&io->left, io->epoll_fd, &io->soon);
 	if (!err)
 		err = start_thread(io);
 	if (err) {
@@ -398,6 +376,8 @@ static void stop_loop(void *argument)
 	struct ez_io *io = argument;
 
 	io->stop = true;
+	/* They hold references. */
+	ez_soon_run_all(&io->soon);
 }
 
 void ez_io_destroy(struct ez_io *io)

@@ -21,11 +21,18 @@
 
 struct ez_io;
 
+/* To set a timer may cost as much as a write, and its end more: not too often in a flow. */
+#define EZ_IO_LATE_NS (250 * EZ_NS_PER_US)
+
 /* A descriptor that the loop watches; fd is -1 while it doesn't. */
 struct ez_io_source {
 	int fd;
 	uint32_t events;
-	bool shared; /* with pollers (poller.h) */
+	bool shared;	      /* with pollers (poller.h) */
+	bool left;	      /* to their threads: not watched */
+	bool overdue;	      /* nobody read it for long: the next event is the loop's */
+	ez_mono_ns_t read_ns; /* when such a thread has; needs the seat */
+	struct ez_io_source *left_next;
 	void (*ready)(struct ez_io_source *source, uint32_t events);
 };
 
@@ -33,6 +40,17 @@ struct ez_io_job {
 	void (*run)(struct ez_io_job *job);
 	struct ez_io_job *next;
 	bool posted;
+};
+
+/* Something that happens late unless somebody is quicker. */
+struct ez_io_late {
+	void (*run)(struct ez_io_late *job);
+	/* At exit() of the process, by another thread: without waiting for a lock. NULL: nothing.
+	 */
+	void (*leave)(struct ez_io_late *job);
+	struct ez_io_late *next;
+	ez_mono_ns_t due_ns;
+	bool set;
 };
 
 struct ez_io_timer {
@@ -58,6 +76,12 @@ void ez_io_reader_is_here(struct ez_io *io, ez_mono_ns_t now_ns);
 
 /* Runs the job soon. False: it is posted already, and not posted twice. Any thread. */
 bool ez_io_post(struct ez_io *io, struct ez_io_job *job);
+
+/*
+ * Runs the job about EZ_IO_LATE_NS from now; one that waits already is put off until then. Doesn't
+ * wake the thread before. True: it was not waiting. Any thread.
+ */
+bool ez_io_at_latest(struct ez_io *io, struct ez_io_late *job, ez_mono_ns_t now_ns);
 
 /* Runs fn(argument) on the I/O thread and returns when it has. Any other thread, no lock held. */
 void ez_io_call(struct ez_io *io, void (*fn)(void *argument), void *argument);

@@ -94,48 +94,25 @@ static void set_sending_locked(struct ez_link *link, bool sending)
 /* 0 = all written, or the link is broken, which its reading side will tell; -EAGAIN. */
 static int write_some(struct ez_link *link)
 {
-	struct ez_frame_out *out = &link->out;
-	size_t total = out->head_bytes + out->body_bytes;
-	struct iovec parts[2];
-	struct msghdr message = {.msg_iov = parts};
-	ssize_t n;
+	int err = ez_frames_out_write(&link->out, link->stream.source.fd);
 
-	while (out->sent < total) {
-		size_t head = out->sent < out->head_bytes ? out->head_bytes - out->sent : 0;
-		size_t body = total - out->sent - head;
-
-		parts[0] = (struct iovec){out->head + out->head_bytes - head, head};
-		parts[1] = (struct iovec){(void *)(out->body + out->body_bytes - body), body};
-		message.msg_iovlen = body ? 2 : 1;
-		n = sendmsg(link->stream.source.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return -EAGAIN;
-		if (n < 0) {
-			/* Half a frame, and perhaps (EFAULT) the memory's fault, not the socket's.
-			 */
-			shutdown(link->stream.source.fd, SHUT_RDWR);
-			return 0;
-		}
-		out->sent += (size_t)n;
-	}
-	return 0;
-}
-
-int ez_link_send_locked(struct ez_link *link)
-{
-	int err;
-
-	link->out.sent = 0;
-	if (!ez_stream_is_open(&link->stream))
-		return 0;
-	err = write_some(link);
-	if (err) {
-		set_sending_locked(link, true);
-		ez_stream_want_write_locked(&link->stream, true);
+	if (err && err != -EAGAIN) {
+		/* Half a frame, and perhaps (EFAULT) the memory's fault, not the socket's. */
+		shutdown(link->stream.source.fd, SHUT_RDWR);
+		ez_frames_out_clear(&link->out);
+		err = 0;
 	}
 	return err;
+}
+
+void ez_link_flush_locked(struct ez_link *link)
+{
+	if (!ez_stream_is_open(&link->stream))
+		ez_frames_out_clear(&link->out);
+	if (link->sending || !link->out.parts || !write_some(link))
+		return;
+	set_sending_locked(link, true);
+	ez_stream_want_write_locked(&link->stream, true);
 }
 
 static void link_writable(struct ez_stream *stream)

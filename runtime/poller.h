@@ -9,7 +9,8 @@
  * - Whoever reads a socket has the loop's seat (io_loop.h). A waiter reads all there is, or asks
  * the loop to: what is left in the socket would wake nobody again.
  * - A waiter takes plain frames only. The rest (errors, ends, a new segment) is left for the loop.
- * - In a flow of messages the I/O thread, when it is woken, gives the waiter 100 us to come back.
+ * - In a flow of messages the I/O thread, when it is woken, leaves the socket to the waiter until
+ *   that one hasn't been there for EZ_IO_LATE_NS, or hasn't read it for 1 ms.
  * - What else ends the wait (local messages, closing) is told by a kick.
  *
  * The owner's lock guards it; wait, forget and what needs only the descriptors take none.

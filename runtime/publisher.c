@@ -6,6 +6,9 @@
 
 #include "endpoint.h"
 
+/* So long the end waits for the sockets of those who don't read. */
+#define FINISH_NS EZ_NS_PER_S
+
 struct ez_publisher *ez_publisher_ref(struct ez_publisher *publisher)
 {
 	__atomic_add_fetch(&publisher->refs, 1, __ATOMIC_RELAXED);
@@ -51,6 +54,9 @@ static void stop_on_io(void *argument)
 
 	ez_io_timer_stop(io, &publisher->listen_timer);
 	ez_io_close(io, &publisher->listener);
+	pthread_mutex_lock(&publisher->lock);
+	ez_links_flush_locked(publisher);
+	pthread_mutex_unlock(&publisher->lock);
 	ez_links_close(publisher);
 	if (publisher->graph.io)
 		ez_stream_close(&publisher->graph);
@@ -70,6 +76,7 @@ void ez_publisher_destroy(struct ez_publisher *publisher)
 {
 	if (!publisher || ez_context_check(publisher->context))
 		return;
+	ez_broadcast_finish(publisher, ez_clock_mono_ns() + FINISH_NS);
 	pthread_mutex_lock(&publisher->lock);
 	publisher->closed = true;
 	ez_publisher_wake_locked(publisher);

@@ -13,19 +13,12 @@
 #include "backpressure.h"
 #include "channel.h"
 #include "context.h"
+#include "frames_out.h"
+#include "gather.h"
 #include "parts.h"
 #include "poller.h"
 #include "segment.h"
 #include "stream.h"
-
-/* A frame on its way: head, then body, which lies in the leased slot. */
-struct ez_frame_out {
-	uint8_t head[32 + EZ_SEGMENT_NAME_BYTES];
-	size_t head_bytes;
-	const uint8_t *body;
-	size_t body_bytes;
-	size_t sent; /* of both */
-};
 
 /* A connected channel, as the publisher sees it. */
 struct ez_link {
@@ -39,8 +32,8 @@ struct ez_link {
 	bool up;	/* handshake done: gets messages */
 	bool shm_ok;
 	bool is_local; /* messages go to `local` directly */
-	bool sending;  /* `out` isn't empty: the socket was full */
-	struct ez_frame_out out;
+	bool sending;  /* the socket was full: the I/O thread goes on with `out` */
+	struct ez_frames_out out;
 	struct ez_holder holder;
 	struct ez_entry *entry;
 	uint64_t pid;
@@ -95,7 +88,12 @@ struct ez_publisher {
 	struct ez_segment_lease *old_leases;
 	struct ez_link *links;
 	struct ez_link *local_link;
-	uint32_t sending_links; /* whose socket was full */
+	uint32_t sending_links;	 /* whose socket was full */
+	struct ez_gather gather; /* frames in all links' `out` */
+	uint32_t quick;		 /* so many messages came quickly one after the other */
+	uint32_t quick_needed;	 /* for a flow */
+	ez_mono_ns_t left_ns;	 /* the last one was done with; 0: it waited since */
+	struct ez_io_late gather_job;
 	struct ez_entry *entry;
 	bool own_marked; /* the registry says that the own channel is local */
 
@@ -109,6 +107,12 @@ struct ez_publisher {
 
 struct ez_publisher *ez_publisher_ref(struct ez_publisher *publisher);
 void ez_publisher_unref(struct ez_publisher *publisher);
+
+/* The buffer of that message. */
+static inline uint8_t *ez_publisher_slot(const struct ez_publisher *publisher, uint64_t message_id)
+{
+	return ez_segment_slot(publisher->lease->segment, message_id % publisher->num_buffers);
+}
 
 /* Tells the waiting publisher, if any, that something changed. */
 static inline void ez_publisher_wake_locked(struct ez_publisher *publisher)
@@ -132,6 +136,8 @@ int ez_broadcast_begin(struct ez_publisher *publisher, size_t bytes, ez_mono_ns_
 		       uint8_t **ret_slot);
 void ez_broadcast_commit(struct ez_publisher *publisher, size_t bytes, ez_mono_ns_t deadline_ns);
 void ez_broadcast_abort(struct ez_publisher *publisher);
+/* Sends what waits for the next message: there will be none. */
+void ez_broadcast_finish(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns);
 
 /* ---- link.c ---- */
 
@@ -147,8 +153,28 @@ void ez_link_local_release(struct ez_publisher *publisher, uint64_t message_id);
 void ez_link_release_locked(struct ez_link *link, uint64_t message_id);
 /* Ends it because the holder is gone, or taken for gone. */
 void ez_link_depart_locked(struct ez_link *link, uint64_t message_id);
-/* Begins a frame on a link that sends none: 0 = written, -EAGAIN = the I/O thread goes on. */
-int ez_link_send_locked(struct ez_link *link);
+/* Writes what is in `out`: the I/O thread goes on if the socket is full. */
+void ez_link_flush_locked(struct ez_link *link);
+
+/* ---- links_send.c ---- */
+
+/* Of this process's own channel it is known; also with force_tcp nothing is sent to nobody there.
+ */
+static inline bool ez_link_has_listener(const struct ez_link *link)
+{
+	return !link->local || __atomic_load_n(&link->local->active_taps, __ATOMIC_RELAXED);
+}
+
+/* Begins a lease. */
+void ez_link_lease(struct ez_link *link, uint64_t message_id, enum ez_transport transport);
+/*
+ * Leases the message in its slot to every channel at the other end of a socket and sends a frame to
+ * each: at once, or in a flow of messages with the next ones (gather.h).
+ */
+void ez_links_send_locked(struct ez_publisher *publisher, uint64_t message_id, size_t bytes);
+/* Sends what waits for that. Before each wait, and where there may be no next one. */
+void ez_links_flush_locked(struct ez_publisher *publisher);
+void ez_links_send_init(struct ez_publisher *publisher);
 
 /* ---- gate.c ---- */
 

@@ -34,6 +34,7 @@ static struct ez_publisher *publisher_new(struct ez_context *context, const char
 	publisher->context = context;
 	publisher->refs = 1;
 	publisher->num_buffers = options->num_buffers ? options->num_buffers : DEFAULT_BUFFERS;
+	ez_links_send_init(publisher);
 	publisher->force_tcp = options->force_tcp || ez_env_flag("EZMSG_FORCE_TCP", false);
 	publisher->allow_local = !options->no_local && ez_env_flag("EZMSG_ALLOW_LOCAL", true);
 	publisher->quiet = getenv("EZMSG_DISABLE_BACKPRESSURE_WARNING") != NULL;

@@ -80,6 +80,12 @@ int ez_publisher_wait_locked(struct ez_publisher *publisher, ez_mono_ns_t deadli
 
 	if (publisher->poller.stale)
 		return settle_locked(publisher);
+	/* The wait is none of the thread's own time. */
+	publisher->left_ns = 0;
+	if (publisher->gather.held) {
+		ez_links_flush_locked(publisher);
+		return 0;
+	}
 	publisher->waiting = true;
 	if (publisher->poller.usable)
 		err = poll_locked(publisher, deadline_ns);

@@ -8,10 +8,11 @@
 #include "subscriber.h"
 #include "value.h"
 
-static void tell_flow_locked(struct ez_subscriber *subscriber)
+static void tell_flow_locked(struct ez_subscriber *subscriber, struct ez_item *item)
 {
 	ez_mono_ns_t now_ns = ez_clock_mono_ns();
 
+	item->taken_ns = now_ns;
 	if (ez_poller_is_flow_locked(&subscriber->poller, now_ns))
 		ez_io_reader_is_here(subscriber->context->io, now_ns);
 }
@@ -48,7 +49,7 @@ static int take(struct ez_subscriber *subscriber, int64_t timeout_ns, ez_mono_ns
 	if (subscriber->first)
 		ez_poller_kick_locked(&subscriber->poller);
 	if (item && subscriber->poller.usable)
-		tell_flow_locked(subscriber);
+		tell_flow_locked(subscriber, item);
 	subscriber->inside--;
 	if (subscriber->closed)
 		pthread_cond_broadcast(&subscriber->cond);

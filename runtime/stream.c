@@ -328,6 +328,7 @@ bool ez_stream_read_here(struct ez_stream *stream)
 	if (!ez_stream_is_open(stream) || stream->connecting || stream->paused || stream->trouble)
 		return false;
 	stream->here = true;
+	stream->source.read_ns = ez_clock_mono_ns();
 	for (int i = 0; i < READS_HERE && more; i++)
 		more = read_here_once(stream);
 	stream->here = false;

@@ -70,6 +70,8 @@ static struct ez_item *pop_locked(struct ez_subscriber *subscriber)
 	if (!subscriber->first)
 		subscriber->last = &subscriber->first;
 	subscriber->queued--;
+	item->followed = --item->tap->queued > 0;
+	item->taken_ns = 0;
 	return item;
 }
 
@@ -95,6 +97,7 @@ void ez_subscriber_push(struct ez_subscriber *subscriber, struct ez_item *item,
 	*subscriber->last = item;
 	subscriber->last = &item->next;
 	subscriber->queued++;
+	item->tap->queued++;
 	ez_subscriber_show_locked(subscriber);
 	if (subscriber->waiting)
 		pthread_cond_signal(&subscriber->cond);
@@ -128,6 +131,8 @@ struct ez_item *ez_subscriber_purge(struct ez_subscriber *subscriber, const stru
 		if (!tap || item->tap == tap) {
 			item->next = purged;
 			purged = item;
+			item->followed = false;
+			item->tap->queued--;
 			continue;
 		}
 		item->next = NULL;

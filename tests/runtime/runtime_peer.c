@@ -22,6 +22,7 @@
  *   pause, resume, sync MS         ok
  *   rejoin                         ready  (the context anew, and nothing in it)
  *   profile                        the document
+ *   leave COUNT BYTES              sent COUNT  (and ends there and then, nothing destroyed)
  *   quit
  * or "error -ERRNO text" instead.
  */
@@ -382,6 +383,9 @@ static void obey(struct peer *peer, char *line)
 		struct ez_message message;
 
 		printf("%d\n", ez_receive(peer->subscribers[0], PATIENCE_NS, &message));
+	} else if (sscanf(line, "leave %u %u", &a, &b) == 2) {
+		do_send(peer, a, b);
+		exit(EXIT_SUCCESS);
 	} else if (strcmp(line, "profile\n") == 0) {
 		do_profile(peer);
 	} else {

@@ -121,7 +121,8 @@ class Killing:
                        for now in [node.stat()] for i in own_ends(node))
 
         self.times.within("go on", moved)
-        assert all(not err for node in self.survivors for _, err in node.stat()), "a survivor reports an error"
+        errors = [(end, err) for node in self.survivors for end, (_, err) in zip(node.ends, node.stat()) if err]
+        assert not errors, f"survivors report errors: {errors}"
 
     def synced(self):
         with Link(self.server.address) as link:
