@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.environ["EZPROF_SOURCE_DIR"], "tests/python")
 import cookbook
 import environment
 import harness
-from cookbook import Script, wait_until_left_alone
+from cookbook import Script, run_all, wait_until_left_alone
 from require import require, skip
 
 GRAPHS = harness.HERE / "why_graphs.py"
@@ -28,12 +28,8 @@ def run(scenario, names):
     with harness.Program(python, GRAPHS, scenario, "FOLDER") as program:
         program.wait_for("up")
         [pid] = program.pids()
-        running = [Script(name, SECONDS, "", *ARGUMENTS.get(name, ()), pid=pid) for name in names]
-        try:
-            outputs = {script.name: script.finish() for script in running}
-        finally:
-            for script in running:
-                script.kill()
+        outputs = run_all([Script(name, 0, "", *ARGUMENTS.get(name, ()), pid=pid) for name in names], pid,
+                          lambda: time.sleep(SECONDS))
         wait_until_left_alone(pid)
         program.finish()
         assert "Traceback" not in program.text(), program.text()
@@ -46,23 +42,23 @@ def slow_among_fast():
     outputs, pid = run("slow_among_fast", names)
     source = ("SRC/OUTPUT", pid)
     assert outputs["missed"].map("missed") == {source: 0}, outputs["missed"].text
-    assert outputs["missed"].map("seen")[source] > 20, outputs["missed"].text
+    assert outputs["missed"].map("seen")[source] > 10, outputs["missed"].text
     rates = outputs["rates"].all("messages", *source)
-    assert rates and 20 < max(rates) < 51, outputs["rates"].text
+    assert rates and 5 < max(rates) < 51, outputs["rates"].text
     assert outputs["sizes"].map("largest") == {("SRC/OUTPUT",): 64}, outputs["sizes"].text
-    assert outputs["gaps"].map("gaps")[source] > 20, outputs["gaps"].text
+    assert outputs["gaps"].map("gaps")[source] > 10, outputs["gaps"].text
     blocked = outputs["blocked"]
-    assert blocked.mode("each_us", *source) == 16384 and set(blocked.map("waits")) == {source}, blocked.text
-    assert outputs["subscribers"].mode("processing_us", "SLOW/INPUT") == 16384
-    assert outputs["subscribers"].mode("processing_us", "FAST/INPUT") < 1024
-    assert outputs["subscribers"].mode("processing_us", "QUICK/INPUT") == 1024
+    assert blocked.mode("each_us", *source) in (16384, 32768) and set(blocked.map("waits")) == {source}, blocked.text
+    assert outputs["subscribers"].mode("processing_us", "SLOW/INPUT") in (16384, 32768)
+    assert outputs["subscribers"].mode("processing_us", "FAST/INPUT") < 4096
+    assert outputs["subscribers"].mode("processing_us", "QUICK/INPUT") in (1024, 2048)
     assert outputs["subscribers"].mode("queue_us", "SLOW/INPUT") >= 65536
     assert outputs["inuse"].mode("in_use", "SLOW/INPUT") == 8, outputs["inuse"].text
     busy = outputs["slowest"].all("busy", "SLOW/INPUT", pid)
-    assert busy and max(busy) > 700, outputs["slowest"].text
+    assert busy and max(busy) > 400, outputs["slowest"].text
     assert max(busy) == max(value for _, _, value in outputs["slowest"].values)
     p50 = int(re.search(r"^p50 below (\d+) us$", outputs["percentiles"].text, re.M)[1])
-    assert 20000 < p50 < 30000, outputs["percentiles"].text
+    assert 20000 < p50 < 50000, outputs["percentiles"].text
     held = set(re.findall(r"(\S+) \(pid \d+\) held message", outputs["held"].text))
     assert "SLOW/INPUT" in held, outputs["held"].text
     of_thread = {keys[3]: keys[:2] for keys in outputs["threads"].map("messages")}

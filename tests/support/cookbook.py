@@ -129,6 +129,19 @@ def wait_until_listening(pid, scripts):
     assert all(values[probe] for script in scripts for probe in probes_of(script.name)), values
 
 
+def run_all(scripts, pid, meanwhile, seconds=60):
+    """Once all listen to that process, what happens meanwhile; then Ctrl-C: {name: Output}."""
+    try:
+        wait_until_listening(pid, scripts)
+        meanwhile()
+        for script in scripts:
+            script.interrupt()
+        return {script.name: script.finish(seconds) for script in scripts}
+    finally:
+        for script in scripts:
+            script.kill()
+
+
 def wait_until_left_alone(*pids):
     for pid in pids:
         wait_until(lambda: not any(semaphores(pid).values()), 30, "all semaphores read 0")
