@@ -4,6 +4,7 @@
 import fcntl
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -25,6 +26,12 @@ def _run(*command, **options):
 # What setuptools adds to its own where the build has the address sanitizer.
 SANITIZED = {"CFLAGS": "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g",
              "LDFLAGS": "-fsanitize=address,undefined"} if "asan" in SANITIZER else {}
+
+
+def _forget_objects():
+    """setuptools keeps them beside the sources, and would take them for a build without sanitizers."""
+    if SANITIZED:
+        shutil.rmtree(SOURCE / "python" / "build", ignore_errors=True)
 
 
 def _package_digest():
@@ -63,7 +70,11 @@ def _ensure(folder, packages, base):
         mark.write_text(wanted)
     digest, own = _package_digest(), folder / "own"
     if not own.exists() or own.read_text() != digest:
-        _pip(python, "--force-reinstall", "--no-deps", str(SOURCE / "python"))
+        _forget_objects()
+        try:
+            _pip(python, "--force-reinstall", "--no-deps", str(SOURCE / "python"))
+        finally:
+            _forget_objects()
         own.write_text(digest)
     return str(python)
 
