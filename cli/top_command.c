@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define PROGRAM "ezprof top"
+#define INTERVAL_MIN_S 0.05	   /* nobody sees more, and each look costs something */
 #define COLORS "auto|always|never" /* enum ezprof_color */
 
 /* "|edges|publishers...": their names, in the order of their numbers. */
@@ -78,7 +79,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case 'i':
 		o->interval_s = ezprof_option_seconds(PROGRAM, "--interval", argument);
-		return 0;
+		if (o->interval_s >= INTERVAL_MIN_S)
+			return 0;
+		fprintf(stderr, "%s: --interval '%.60s': at least %g s\n", PROGRAM, argument,
+			INTERVAL_MIN_S);
+		exit(EZPROF_EXIT_USAGE);
 	case KEY_VIEW:
 		c->control.view = (enum ezprof_top_view_id)ezprof_option_choice(PROGRAM, "--view",
 										argument, VIEWS);

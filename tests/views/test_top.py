@@ -222,7 +222,7 @@ class Usage(unittest.TestCase):
 
     def test_usage(self):
         for options in (("--view", "x"), ("--view", "5"), ("--sort", "x"), ("--color", "red"), ("more",),
-                        ("--interval", "0"), ("--window", "17"), ("--sort", "gap_p50_ms"),
+                        ("--interval", "0"), ("--interval", "0.01"), ("--window", "17"), ("--sort", "gap_p50_ms"),
                         ("--filter", "x" * 300)):
             done = self.run_top(*options, "--once", "--from", RECORDED)
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), options)
