@@ -321,13 +321,14 @@ static void close_all(struct exporter *exporter)
 	ezprof_export_news_free(&exporter->news);
 }
 
+/* -ECANCELED: it could not, and has said why. */
 static int announce(const struct ez_address *address)
 {
 	char text[EZ_ADDRESS_BYTES];
 
 	ez_address_format(address, text);
 	printf("http://%s/metrics\n", text);
-	return ezprof_output_flush(PROGRAM) ? -EIO : 0;
+	return ezprof_output_flush(PROGRAM) ? -ECANCELED : 0;
 }
 
 static int run(struct exporter *exporter, struct ez_address *address)
@@ -354,6 +355,8 @@ static int explain(const struct ez_address *address, int err)
 	char text[EZ_ADDRESS_BYTES];
 	const char *advice = "";
 
+	if (err == -ECANCELED)
+		return EZPROF_EXIT_FAILURE;
 	ez_address_format(address, text);
 	if (err == -EADDRINUSE)
 		advice = ": is another exporter there? Another port: --listen";

@@ -2,6 +2,7 @@
 """`ezprof export`: what it says of a graph, and that series stay the same."""
 
 import copy
+import os
 import random
 import shutil
 import socket
@@ -11,7 +12,7 @@ import time
 
 from agent import command
 from exporter import OPENMETRICS, TEXT, Exporter, MadeServer, Page
-from graph import wait_until
+from graph import BIN, wait_until
 from hostile_names import NAMES
 from made_profile import Made
 from official_parser import by_prometheus
@@ -320,6 +321,10 @@ def usage():
     with server, exporter:
         taken = command("ezprof", "export", "--listen", "%s:%d" % exporter.address)
         assert taken.returncode == 1 and "in use" in taken.stderr, taken
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([os.path.join(BIN, "ezprof"), "export", "--listen", "127.0.0.1:0"],
+                              stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done
     away = command("ezprof", "export", "--listen", "203.0.113.1:0")
     assert away.returncode == 1 and away.stderr.count("\n") == 1, away
 
