@@ -8,6 +8,26 @@ preset=${1:-dev}
 
 scripts/deps.sh
 exec 1>&2
+case $preset in
+dev) folder=build ;;
+*) folder=build-$preset ;;
+esac
+# What cmake says of these two helps nobody.
+denied=
+for place in . "$folder" "$folder/CMakeCache.txt"; do
+    [ ! -e "$place" ] || [ -w "$place" ] || denied=$place
+done
+if [ -n "$denied" ]; then
+    echo "build: this user may not write to $PWD/$denied, perhaps since root made it. Type:"
+    echo "    sudo chown -R $(id -u) '$PWD'"
+    exit 1
+fi
+home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$folder/CMakeCache.txt" 2>/dev/null || true)
+if [ -n "$home" ] && [ "$home" != "$PWD" ]; then
+    echo "build: $folder was made when the tree was at $home. Type:"
+    echo "    rm -rf '$PWD/$folder'"
+    exit 1
+fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 options=()

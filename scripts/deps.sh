@@ -67,7 +67,8 @@ install() {
 }
 if ! install "${missing[@]}"; then
     tail -n 15 "$log" >&2
-    echo "deps: could not install ${missing[*]}" >&2
+    echo "deps: could not install ${missing[*]}. With a network that reaches Debian's packages, type:" >&2
+    echo "    apt-get update && apt-get install ${missing[*]}" >&2
     exit 1
 fi
 # Debian starts it at once; tests want the program alone, and to start their own.

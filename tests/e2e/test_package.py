@@ -157,6 +157,8 @@ def units(machine):
         with open(machine.path(name), encoding="utf-8") as file:
             program = re.search(r"^ExecStart=(\S+)", file.read(), re.M)[1]
         assert program.startswith("/usr/bin/") and os.access(machine.path(program), os.X_OK), (name, program)
+        with open(machine.path("/etc/default/ezprof-exporter"), "w", encoding="utf-8") as file:
+            file.write("EZPROF_EXPORT_OPTIONS=--address 127.0.0.1:1\n")
         # As `systemctl enable` would leave it.
         wants = machine.path("/etc/systemd/system/multi-user.target.wants")
         os.makedirs(wants, exist_ok=True)
