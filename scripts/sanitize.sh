@@ -35,6 +35,7 @@ if [ "$kind" = thread ]; then
     left_out+='
 test_fork|e2e_forks|e2e_discovery: it cannot follow a fork of a process with threads
 e2e_both_ways|e2e_cookbook: compare durations that it stretches unevenly
+e2e_top: is stopped and continued by signals, which it delivers late
 e2e_cookbook_python|python_.*: Python with the thread sanitizer ahead of it'
 fi
 

@@ -87,7 +87,7 @@ def flood_of_a_message(server, peer):
         peer.tell("recv 1", "got 1 37 tcp")
         expect_ack(good_link, 0)
     assert all(flood.bytes > 1 << 20 for flood in floods)
-    assert took < 2.5, took
+    assert took < 10, took
 
 
 def hoard(server, peer):
@@ -235,7 +235,7 @@ def flood_of_nothing(server, peer):
         lazy.ack(0)
         peer.tell("try 1 10000", "sent 1")
     assert all(flood.bytes > 1 << 20 for flood in floods)
-    assert took < 2.5, took
+    assert took < 10, took
     for channel in (lazy, *noisy):
         channel.close()
 
