@@ -7,6 +7,7 @@
 #include "checkup.h"
 
 #include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,35 @@ static bool packages_folder(char *line, char **ret_folder)
 	return false;
 }
 
+/* Of an environment, by the interpreter that was started: ezmsg itself maps nothing. */
+static void look_beside_interpreter(pid_t pid, struct installed *found)
+{
+	char path[64], name[1024] = "", pattern[1200], *end;
+	size_t root, n;
+	FILE *command;
+	glob_t places;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	command = fopen(path, "re");
+	n = command ? fread(name, 1, sizeof(name) - 1, command) : 0;
+	name[n] = '\0';
+	if (command)
+		fclose(command);
+	end = strstr(name, "/bin/python");
+	/* Nothing in it may mean anything to glob(). */
+	if (!end || *name != '/' || name[strcspn(name, "*?[\\~")])
+		return;
+	*end = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	root = strlen(path);
+	snprintf(pattern, sizeof(pattern), "%s%s/lib/python3*/site-packages", path, name);
+	if (glob(pattern, GLOB_NOSORT, NULL, &places) == 0) {
+		for (size_t i = 0; i < places.gl_pathc && i < VERSIONS_MAX; i++)
+			look_into(pid, places.gl_pathv[i] + root, found);
+		globfree(&places);
+	}
+}
+
 static struct installed installed_of(pid_t pid)
 {
 	struct installed found = {0};
@@ -92,6 +122,8 @@ static struct installed installed_of(pid_t pid)
 	}
 	if (maps)
 		fclose(maps);
+	if (!*found.ezmsg)
+		look_beside_interpreter(pid, &found);
 	return found;
 }
 

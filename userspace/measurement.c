@@ -262,8 +262,9 @@ static const char *link_sentence(int err)
 	case -ESRCH:
 		return "is gone: it exited during the attach";
 	case -ENOENT:
-		return "cannot be attached to: its build lacks the probes of the chosen way, see "
-		       "--probes";
+		return "cannot be attached to: its build lacks the probes of the chosen way: bring "
+		       "its "
+		       "libezmsg or ezmsg-usdt up to date, or see --probes";
 	case -ENOSPC:
 		return "cannot be measured from here: there are processes of too many pid "
 		       "namespaces below this one";

@@ -106,6 +106,12 @@ def python_versions():
         found = doctor()
         assert "3.9.7b1 in 1 process" in found["ezmsg"][0]["text"], found
         [old] = [c for c in found["ezmsg-usdt"] if f"process {node.pid} " in c["text"]]
+        # Where nothing of it is mapped: by the interpreter's own name.
+        environment = os.path.join(folder, "environment")
+        os.makedirs(os.path.join(environment, "lib/python3.11/site-packages/ezmsg-3.9.8.dist-info"))
+        program = graph.program("bash", "-c", f"exec -a {environment}/bin/python3 {BIN}/ezmsg-node sink T")
+        assert "ready" in program.line(), program.stderr()
+        assert "3.9.8 in 1 process" in doctor()["ezmsg"][0]["text"], doctor()
         assert "has ezmsg-usdt 0.0.1" in old["text"] and "pip install --upgrade ezmsg-usdt" in old["fix"], old
 
 
