@@ -56,13 +56,12 @@ static void work(const struct ez_message *message, void *user)
 /* Takes one message and keeps it; the others wait in the queue until the publisher is held up. */
 static int run_stalled(struct node *node)
 {
-	struct ez_message kept;
 	int err;
 
 	do {
 		if (node_stopped(node, 0))
 			return 0;
-		err = ez_receive(node->subscribers[0], SLICE_NS, &kept);
+		err = ez_receive(node->subscribers[0], SLICE_NS, &node->kept);
 	} while (err == -ETIMEDOUT);
 	if (!err)
 		node_stopped(node, -1);
@@ -213,6 +212,7 @@ int node_run(const struct node_options *options, int stop_fd, const char **ret_w
 	}
 	for (i = 0; i < node.num_subscribers; i++)
 		ez_subscriber_destroy(node.subscribers[i]);
+	ez_message_release(&node.kept);
 	ez_publisher_destroy(node.publisher);
 	ez_context_destroy(node.context);
 	free(node.content);

@@ -15,6 +15,7 @@ struct node {
 	struct ez_subscriber *subscribers[NODE_TOPICS_MAX];
 	int num_subscribers;
 	uint8_t *content;
+	struct ez_message kept; /* by a stalled sink, until its end */
 };
 
 /* Was it told to end? Waits for that up to timeout_ms, -1 = for ever. */
