@@ -223,6 +223,21 @@ def hung_agent(folder, address, agent):
         assert json.load(file)["traceEvents"]
 
 
+def left_programs(before):
+    """Ids of programs that are new since and that no program of another build holds."""
+    new, others = bpf_programs() - before, set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{pid}/exe").startswith(os.environ["EZPROF_BIN_DIR"] + "/"):
+                continue
+            for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+                with open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as file:
+                    others |= set(map(int, re.findall(r"^prog_id:\t(\d+)", file.read(), re.MULTILINE)))
+        except OSError:
+            continue
+    return new - others
+
+
 def main():
     measured = sys.argv[1] == "measured"
     print(f"seed {SEED}", flush=True)
@@ -259,8 +274,8 @@ def main():
                 begin = time.monotonic()
                 endings.each(getattr(endings, story))
                 print(f"ezprof-bpf: {story}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-            wait_until(lambda: bpf_programs() == with_agent, 20, "the programs of attach are gone")
-        wait_until(lambda: bpf_programs() <= before, 20, "all programs are gone")
+            wait_until(lambda: not left_programs(with_agent), 20, "the programs of attach are gone")
+        wait_until(lambda: not left_programs(before), 20, "all programs are gone")
 
 
 main()
