@@ -142,6 +142,18 @@ static void match_link(struct ezprof_match *m, const struct messages *all, size_
 		m->freed_ns[p] = s->end_ns;
 }
 
+/*
+ * What has arrived was handed over by then: a link's lease may be unknown, and Python's ezmsg notes
+ * it after it has written the message, when its reader may have it already.
+ */
+static void bound_hand_over(struct ezprof_match *m, uint32_t publish, uint64_t arrival_ns)
+{
+	if (publish == NONE || !arrival_ns)
+		return;
+	if (!m->handed_ns[publish] || arrival_ns < m->handed_ns[publish])
+		m->handed_ns[publish] = arrival_ns;
+}
+
 static void match_client(struct ezprof_match *m, const struct messages *all, size_t i)
 {
 	const struct ezprof_trace_span *s = ezprof_match_span(m, i);
@@ -150,6 +162,7 @@ static void match_client(struct ezprof_match *m, const struct messages *all, siz
 	m->origin[i] = find_message(all, m, m->publisher_of[s->endpoint], s->message_id);
 	if (link != NONE)
 		m->handed_ns[i] = ezprof_match_span(m, link)->start_ns;
+	bound_hand_over(m, m->origin[i], s->start_ns);
 }
 
 static void match_messages(struct ezprof_match *m, const struct messages *all)

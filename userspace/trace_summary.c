@@ -13,11 +13,15 @@
 #define NONE EZPROF_MATCH_NONE
 /* More kinds of ways through a graph than anybody reads; what is beyond is left out. */
 #define PATHS_MAX 1024u
+/* Two threads' readings of the clock may be so far off each other. */
+#define CLOCK_NS 1000u
+#define UNKNOWN UINT64_MAX
 
 /* One arrival: which path it came by, and how long that took. */
 struct sample {
 	uint32_t path;
-	uint64_t arrival_ns, done_ns; /* done 0: not known */
+	uint64_t arrival_ns; /* UNKNOWN: it was there before its hand-over was noted */
+	uint64_t done_ns;    /* 0: not known */
 };
 
 struct building {
@@ -48,6 +52,13 @@ static struct ezprof_trace_path *find_path(struct building *b, const struct ezpr
 	return &s->paths[s->count++];
 }
 
+static uint64_t arrival_of(uint64_t from_ns, uint64_t start_ns)
+{
+	if (start_ns + CLOCK_NS < from_ns)
+		return UNKNOWN;
+	return start_ns > from_ns ? start_ns - from_ns : 0;
+}
+
 static int add_sample(struct building *b, const struct ezprof_trace_path *path, uint64_t from_ns,
 		      const struct ezprof_trace_span *end)
 {
@@ -61,11 +72,13 @@ static int add_sample(struct building *b, const struct ezprof_trace_path *path, 
 		b->samples = grown;
 		b->sample_room = room;
 	}
-	/* Two threads' readings may be some tens of ns off each other. */
 	b->samples[b->sample_count++] =
 		(struct sample){.path = (uint32_t)(path - b->summary->paths),
-				.arrival_ns = end->start_ns > from_ns ? end->start_ns - from_ns : 0,
-				.done_ns = end->finish_ns > from_ns ? end->finish_ns - from_ns : 0};
+				.arrival_ns = arrival_of(from_ns, end->start_ns)};
+	if (end->start_ns < from_ns)
+		from_ns = end->start_ns;
+	if (end->finish_ns > from_ns)
+		b->samples[b->sample_count - 1].done_ns = end->finish_ns - from_ns;
 	return 0;
 }
 
@@ -88,7 +101,10 @@ static int add_edge(struct building *b, size_t i)
 	return 0;
 }
 
-/* Back to where the message began: its source's span and hand-over. Endpoints end up reversed. */
+/*
+ * Back to where the message began: its source's span and hand-over, or its arrival at the first
+ * relay where that was noted before. Endpoints end up reversed.
+ */
 static uint64_t walk_back(const struct ezprof_match *m, size_t i, struct ezprof_trace_path *like)
 {
 	uint64_t handed_ns = 0;
@@ -100,6 +116,8 @@ static uint64_t walk_back(const struct ezprof_match *m, size_t i, struct ezprof_
 
 		like->endpoints[like->hops++] = ezprof_match_span(m, at)->endpoint;
 		handed_ns = m->handed_ns[at];
+		if (handed_ns > ezprof_match_span(m, at)->start_ns)
+			handed_ns = ezprof_match_span(m, at)->start_ns;
 		if (publish == NONE || !handed_ns)
 			return 0;
 		like->endpoints[like->hops] = ezprof_match_span(m, publish)->endpoint;
@@ -200,11 +218,14 @@ static struct ezprof_latency latency_of(uint64_t *values, size_t n)
 static void rank_path(struct ezprof_trace_path *path, const struct sample *samples, size_t n,
 		      uint64_t *values)
 {
-	size_t done = 0;
+	size_t arrived = 0, done = 0;
 
-	for (size_t i = 0; i < n; i++)
-		values[i] = samples[i].arrival_ns;
-	path->arrival = latency_of(values, n);
+	for (size_t i = 0; i < n; i++) {
+		if (samples[i].arrival_ns != UNKNOWN)
+			values[arrived++] = samples[i].arrival_ns;
+	}
+	path->early = n - arrived;
+	path->arrival = latency_of(values, arrived);
 	for (size_t i = 0; i < n; i++) {
 		if (samples[i].done_ns)
 			values[done++] = samples[i].done_ns;
@@ -289,6 +310,10 @@ static void print_path(const struct ezprof_trace_path *path, const struct ezprof
 	fputc('\n', to);
 	print_latency("arrival", &path->arrival, to);
 	print_latency("done", &path->done, to);
+	if (path->early)
+		fprintf(to,
+			"  %" PRIu64 " more that had arrived before their hand-over was noted\n",
+			path->early);
 	if (path->unmatched)
 		fprintf(to, "  %" PRIu64 " more whose hand-over was not recorded\n",
 			path->unmatched);

@@ -27,6 +27,7 @@ struct ezprof_trace_path {
 	uint32_t endpoints[EZPROF_PATH_HOPS_MAX + 1];
 	struct ezprof_latency arrival; /* at the last of them */
 	struct ezprof_latency done;    /* its processing has ended */
+	uint64_t early;	    /* messages that were there before their hand-over was noted */
 	uint64_t unmatched; /* messages whose hand-over was not recorded (one hop only) */
 };
 

@@ -119,12 +119,14 @@ class Recording:
 
 
 def summary_of(text):
-    """{"A -> B": {"arrival": (n, p50, p90, p99, max)}} of --summary, without pids."""
+    """{"A -> B": {"arrival": (n, p50, p90, p99, max), "early": n}} of --summary, without pids."""
     found, path = {}, None
     for line in text.splitlines()[1:]:
         row = re.match(r"  (arrival|done) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", line)
         if row:
             found[path][row[1]] = (int(row[2]), *map(float, row.groups()[2:]))
+        elif line.endswith(" more that had arrived before their hand-over was noted"):
+            found[path]["early"] = int(line.split()[0])
         elif not line.startswith(" "):
             path = re.sub(r" \(\d+\)", "", line)
             found[path] = {}

@@ -292,6 +292,35 @@ static void latencies(void **state)
 	ezprof_match_free(m);
 }
 
+/* Python notes a hand-over late, or its link isn't recorded: no time is known, no arrow goes back.
+ */
+static void noted_late(void **state)
+{
+	struct ez_span came = {.message_id = 1, .start_ns = 5300, .finish_ns = 6400, .begin_ns = 1};
+	struct ezprof_trace_model *model;
+	struct ezprof_trace_summary *s;
+	struct ezprof_match *m;
+
+	(void)state;
+	send_span(FLT_IN, came);
+	came.message_id++, came.start_ns += 5000, came.finish_ns += 6000;
+	send_span(FLT_IN, came);
+	send_span(SRC_LINK, (struct ez_span){.message_id = 1, .start_ns = 7000, .end_ns = 9000});
+	send_span(SRC, (struct ez_span){.message_id = 1, .end_ns = 8000});
+	send_span(SRC, (struct ez_span){.message_id = 2, .end_ns = 18000});
+	assert_int_equal(ezprof_match_new(trace, 0, &m), 0);
+	assert_int_equal(ezprof_trace_summary_new(m, &s), 0);
+	assert_int_equal(path_of(s, 1, FLT_IN)->arrival.samples, 0);
+	assert_int_equal(path_of(s, 1, FLT_IN)->early, 1);
+	assert_int_equal(path_of(s, 1, FLT_IN)->done.max_ns, 1100);
+	assert_int_equal(ezprof_trace_model_new(m, &model), 0);
+	assert_int_equal(model->slices[0].begin_ns, 5300);
+	assert_int_equal(model->slices[1].begin_ns, 10300);
+	ezprof_trace_model_free(model);
+	ezprof_trace_summary_free(s);
+	ezprof_match_free(m);
+}
+
 /* Nearest rank, of 1 to 103 us. */
 static void ranks(void **state)
 {
@@ -458,6 +487,7 @@ int main(void)
 		TEST(causes_have_limits),
 		TEST(tasks_have_causes_of_their_own),
 		TEST(latencies),
+		TEST(noted_late),
 		TEST(ranks),
 		TEST(tracks_and_counters),
 		TEST(losses_are_counted),
