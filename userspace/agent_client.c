@@ -22,7 +22,8 @@
 #define PROGRAM "ezprof"
 #define HELLO_BYTES_MAX 65536u
 #define USERS_MAX 3u
-/* One that is stopped must not keep the others from being found. */
+/* One that is stopped must not keep the others from being found, one that is slow is asked again.
+ */
 #define LOOK_MS 500
 
 /* Whose agents are believed: root's, our own, and of the user who called sudo. */
@@ -115,12 +116,10 @@ static int open_link(const char *path, const char *graph, ez_mono_ns_t deadline_
 
 static int look_at(const char *path, ez_mono_ns_t deadline_ns, struct ezprof_agent_found *ret_agent)
 {
-	ez_mono_ns_t own_ns = ez_clock_deadline_ns(LOOK_MS);
 	char *answer;
 	int found, fd;
 
-	fd = open_link(path, NULL, own_ns < deadline_ns ? own_ns : deadline_ns, &ret_agent->pid,
-		       &answer);
+	fd = open_link(path, NULL, deadline_ns, &ret_agent->pid, &answer);
 	if (fd < 0)
 		return fd;
 	ez_fd_close(fd);
@@ -134,28 +133,13 @@ static int look_at(const char *path, ez_mono_ns_t deadline_ns, struct ezprof_age
 	return 0;
 }
 
-static size_t find_in(const char *folder_path, struct ezprof_agent_found *agents, size_t max,
-		      ez_mono_ns_t deadline_ns)
-{
-	DIR *folder = *folder_path ? opendir(folder_path) : NULL;
-	struct dirent *entry;
-	char path[sizeof(agents->path)];
-	size_t n = 0;
-
-	if (!folder)
-		return 0;
-	while (n < max && (entry = readdir(folder))) {
-		if (strncmp(entry->d_name, EZPROF_AGENT_SOCKET_PREFIX,
-			    strlen(EZPROF_AGENT_SOCKET_PREFIX)) != 0)
-			continue;
-		if (snprintf(path, sizeof(path), "%s/%s", folder_path, entry->d_name) >=
-		    (int)sizeof(path))
-			continue;
-		n += look_at(path, deadline_ns, &agents[n]) == 0;
-	}
-	closedir(folder);
-	return n;
-}
+struct search {
+	struct ezprof_agent_found *agents;
+	size_t max, n;
+	ez_mono_ns_t end_ns;
+	int each_ms; /* negative: no limit of its own */
+	bool late;   /* somebody is there who took longer */
+};
 
 static bool is_twice(const struct ezprof_agent_found *agents, size_t n)
 {
@@ -168,27 +152,62 @@ static bool is_twice(const struct ezprof_agent_found *agents, size_t n)
 	return false;
 }
 
-size_t ezprof_agent_find(struct ezprof_agent_found *ret_agents, size_t max,
-			 ez_mono_ns_t deadline_ns)
+static void search_path(struct search *s, const char *path)
+{
+	ez_mono_ns_t each_ns = ez_clock_deadline_ns(s->each_ms);
+	int err = look_at(path, each_ns < s->end_ns ? each_ns : s->end_ns, &s->agents[s->n]);
+
+	if (err == -ETIMEDOUT)
+		s->late = true;
+	/* Two of the folders may be one. */
+	if (!err && !is_twice(s->agents, s->n))
+		s->n++;
+}
+
+static void search_folder(struct search *s, const char *folder_path)
+{
+	DIR *folder = *folder_path ? opendir(folder_path) : NULL;
+	struct dirent *entry;
+	char path[sizeof(s->agents->path)];
+
+	if (!folder)
+		return;
+	while (s->n < s->max && (entry = readdir(folder))) {
+		if (strncmp(entry->d_name, EZPROF_AGENT_SOCKET_PREFIX,
+			    strlen(EZPROF_AGENT_SOCKET_PREFIX)) != 0)
+			continue;
+		if (snprintf(path, sizeof(path), "%s/%s", folder_path, entry->d_name) <
+		    (int)sizeof(path))
+			search_path(s, path);
+	}
+	closedir(folder);
+}
+
+static void search_all(struct search *s)
 {
 	char folder[EZPROF_SOCKET_FOLDER_BYTES];
 	uid_t users[USERS_MAX];
-	size_t i, j, n = 0, user_count = trusted_users(users);
+	size_t i, user_count = trusted_users(users);
 	unsigned int place;
 
 	for (i = 0; i < user_count; i++) {
-		for (place = 0; ezprof_agent_socket_folder(users[i], place, folder) == 0; place++) {
-			size_t first = n, found;
-
-			found = find_in(folder, ret_agents + n, max - n, deadline_ns);
-			/* Two of the folders may be one. */
-			for (j = first; j < first + found; j++) {
-				ret_agents[n] = ret_agents[j];
-				n += !is_twice(ret_agents, n);
-			}
-		}
+		for (place = 0; ezprof_agent_socket_folder(users[i], place, folder) == 0; place++)
+			search_folder(s, folder);
 	}
-	return n;
+}
+
+size_t ezprof_agent_find(struct ezprof_agent_found *ret_agents, size_t max,
+			 ez_mono_ns_t deadline_ns)
+{
+	struct search search = {
+		.agents = ret_agents, .max = max, .end_ns = deadline_ns, .each_ms = LOOK_MS};
+
+	search_all(&search);
+	if (search.late) {
+		search.each_ms = -1; /* all the time there is */
+		search_all(&search);
+	}
+	return search.n;
 }
 
 /* Sends the request and frees it; a link from which the body of that answer comes, or an error. */

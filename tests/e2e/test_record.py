@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 from agent import Agent, command, profile, subscribers
@@ -101,6 +102,20 @@ def joins(folder):
     for topic in ("EARLY", "LATE"):
         seen = [m for m, _, _ in recording.of(topic, "publish")]
         assert len(seen) > 50 and seen == list(range(seen[0], seen[0] + len(seen))), (topic, seen)
+
+
+def slow_agent(folder):
+    """An agent that has no CPU for more than a second is there all the same."""
+    with Graph() as graph:
+        graph.node("source", "SLOW", "--rate", 300, "--monitor", "--wait-channels", 1)
+        with Agent("--graph", graph.address) as agent:
+            agent.process.send_signal(signal.SIGSTOP)
+            awake = threading.Timer(1.2, agent.process.send_signal, (signal.SIGCONT,))
+            awake.start()
+            result = command("ezprof", "record", "--address", graph.address, "-o",
+                             os.path.join(folder, "slow.json"), "--duration", 0.3)
+            awake.join()
+            assert result.returncode == 0, result.stderr
 
 
 def flight(folder):
@@ -285,8 +300,8 @@ def refusals(folder):
 def main():
     require("bpf")
     with tempfile.TemporaryDirectory() as folder:
-        for test in (everything, late_and_short, joins, flight, blocked, lost, stalled, strangers, ends,
-                     bounded, refusals):
+        for test in (everything, late_and_short, joins, slow_agent, flight, blocked, lost, stalled, strangers,
+                     ends, bounded, refusals):
             begun = time.monotonic()
             test(folder)
             print(f"{test.__name__}: {time.monotonic() - begun:.1f} s", flush=True)
