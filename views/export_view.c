@@ -176,7 +176,7 @@ static void put_info(struct page *page, enum ezprof_scope scope, enum family fam
 	}
 }
 
-static char *error_labels(const struct ezprof_mention *error)
+static char *error_labels(const struct ezprof_model *model, const struct ezprof_mention *error)
 {
 	struct ez_buffer labels;
 	size_t len;
@@ -184,6 +184,7 @@ static char *error_labels(const struct ezprof_mention *error)
 	ez_buffer_init(&labels, SIZE_MAX / 2);
 	ezprof_put_label(&labels, "who", error->what ? error->what : "");
 	put_pid(&labels, error->pid);
+	ezprof_put_label(&labels, "host", ezprof_mention_host(model, error));
 	ezprof_put_label(&labels, "topic", error->topic ? error->topic : "");
 	ezprof_put_label(&labels, "reason", error->reason ? error->reason : "");
 	end_labels(&labels);
@@ -219,7 +220,7 @@ static void put_errors(struct page *page)
 	size_t i, n = 0;
 
 	for (i = 0; texts && i < model->n_errors; i++) {
-		texts[n] = error_labels(&model->errors[i]);
+		texts[n] = error_labels(model, &model->errors[i]);
 		if (!texts[n++])
 			page->out->err = -ENOMEM;
 	}

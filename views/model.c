@@ -251,9 +251,14 @@ static int read_objects(struct ezprof_model *model, struct json_object *document
 	return err;
 }
 
-static int read_mentions(struct json_object *list, const char *const keys[4],
-			 struct ezprof_mention **mentions, size_t *n)
+/* "errors" of the document, or "attached" of an agent, whose host it is. */
+static int read_mentions(struct json_object *from, bool is_error, struct ezprof_mention **mentions,
+			 size_t *n)
 {
+	static const char *const of_process[] = {"comm", "state", "", ""};
+	static const char *const of_error[] = {"who", "reason", "detail", "topic"};
+	const char *const *keys = is_error ? of_error : of_process;
+	struct json_object *list = ezprof_json_at(from, is_error ? "errors" : "attached");
 	size_t i, more = ezprof_json_length(list);
 	struct ezprof_mention *grown;
 
@@ -272,6 +277,7 @@ static int read_mentions(struct json_object *list, const char *const keys[4],
 			.reason = ezprof_json_copy(json, keys[1]),
 			.detail = ezprof_json_copy(json, keys[2]),
 			.topic = ezprof_json_copy(json, keys[3]),
+			.host = ezprof_json_copy(is_error ? json : from, "host"),
 			.at_ns = whole_at(json, "exited_ns"),
 		};
 	}
@@ -280,17 +286,13 @@ static int read_mentions(struct json_object *list, const char *const keys[4],
 
 static int read_processes(struct ezprof_model *model, struct json_object *document)
 {
-	static const char *const of_process[] = {"comm", "state", "", ""};
-	static const char *const of_error[] = {"who", "reason", "detail", "topic"};
 	struct json_object *agents = ezprof_json_at(document, "agents");
 	size_t i, n = ezprof_json_length(agents);
-	int err = read_mentions(ezprof_json_at(document, "errors"), of_error, &model->errors,
-				&model->n_errors);
+	int err = read_mentions(document, true, &model->errors, &model->n_errors);
 
 	for (i = 0; i < n && !err; i++)
-		err = read_mentions(
-			ezprof_json_at(json_object_array_get_idx(agents, i), "attached"),
-			of_process, &model->processes, &model->n_processes);
+		err = read_mentions(json_object_array_get_idx(agents, i), false, &model->processes,
+				    &model->n_processes);
 	return err;
 }
 
@@ -356,6 +358,7 @@ static void free_mentions(struct ezprof_mention *mentions, size_t n)
 		free(mentions[i].reason);
 		free(mentions[i].detail);
 		free(mentions[i].topic);
+		free(mentions[i].host);
 	}
 	free(mentions);
 }

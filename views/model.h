@@ -65,6 +65,7 @@ struct ezprof_mention {
 	char *reason;	/* state ("attached", "exited"); or reason ("died", "timeout") */
 	char *detail;	/* NULL = none */
 	char *topic;	/* likewise */
+	char *host;	/* whose pid it is; NULL = the document's, ezprof_mention_host() */
 	uint64_t at_ns; /* when a process ended; 0 = it didn't, or not known */
 };
 
@@ -118,6 +119,13 @@ static inline double ezprof_figure(const struct ezprof_object *object, enum ezpr
 				   double otherwise)
 {
 	return ezprof_as_double(ezprof_value(object, metric), otherwise);
+}
+
+/* On which host a mention's pid is; "" = not known. */
+static inline const char *ezprof_mention_host(const struct ezprof_model *model,
+					      const struct ezprof_mention *mention)
+{
+	return mention->host ? mention->host : model->host ? model->host : "";
 }
 
 /* A label, "" where it is unknown. */

@@ -65,14 +65,14 @@ static int find_parts(const struct ezprof_model *model, struct parts *parts)
 	for (i = 0; i < model->n_processes && !err; i++) {
 		const struct ezprof_mention *process = &model->processes[i];
 
-		err = add_part(
-			parts, model,
-			(struct part){NULL, EZPROF_NO_OBJECT, process->pid, "", process->what});
+		err = add_part(parts, model,
+			       (struct part){NULL, EZPROF_NO_OBJECT, process->pid,
+					     ezprof_mention_host(model, process), process->what});
 	}
 	for (i = 0; i < model->n_errors && !err; i++)
-		err = add_part(
-			parts, model,
-			(struct part){NULL, EZPROF_NO_OBJECT, model->errors[i].pid, "", NULL});
+		err = add_part(parts, model,
+			       (struct part){NULL, EZPROF_NO_OBJECT, model->errors[i].pid,
+					     ezprof_mention_host(model, &model->errors[i]), NULL});
 	return err;
 }
 

@@ -116,24 +116,29 @@ struct ezprof_top_state ezprof_top_state_of(const struct ezprof_model *model,
 	return state;
 }
 
+static bool is_of(const struct ezprof_model *model, const struct ezprof_mention *mention,
+		  int64_t pid, const char *host)
+{
+	return pid && mention->pid == pid && strcmp(ezprof_mention_host(model, mention), host) == 0;
+}
+
 struct ezprof_top_state ezprof_top_state_of_process(const struct ezprof_model *model, int64_t pid,
 						    const char *host)
 {
 	struct ezprof_top_state state = no_state;
 	size_t i;
 
-	/* Mentions don't say on which host; most documents are of one. */
-	if (!pid || (*host && model->host && strcmp(host, model->host) != 0))
-		return state;
+	if (!*host && model->host)
+		host = model->host;
 	for (i = 0; i < model->n_processes; i++) {
 		const struct ezprof_mention *process = &model->processes[i];
 
-		if (process->pid == pid && process->reason &&
+		if (is_of(model, process, pid, host) && process->reason &&
 		    strcmp(process->reason, "exited") == 0)
 			state = ezprof_top_state_worse(state, own_states[ENDED].state);
 	}
 	for (i = 0; i < model->n_errors; i++) {
-		if (model->errors[i].pid == pid)
+		if (is_of(model, &model->errors[i], pid, host))
 			state = ezprof_top_state_worse(state, own_states[SILENT].state);
 	}
 	return state;

@@ -49,13 +49,17 @@ static void dead(struct ezprof_why_context *c, const struct ezprof_mention *proc
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
-static bool is_told(const struct ezprof_model *model, int64_t pid)
+static bool is_told(const struct ezprof_model *model, const struct ezprof_mention *error)
 {
+	const char *host = ezprof_mention_host(model, error);
 	size_t i;
 
 	for (i = 0; i < model->n_processes; i++) {
-		if (pid && model->processes[i].pid == pid && model->processes[i].reason &&
-		    strcmp(model->processes[i].reason, "exited") == 0)
+		const struct ezprof_mention *process = &model->processes[i];
+
+		if (error->pid && process->pid == error->pid && process->reason &&
+		    strcmp(process->reason, "exited") == 0 &&
+		    strcmp(ezprof_mention_host(model, process), host) == 0)
 			return true;
 	}
 	return false;
@@ -76,6 +80,10 @@ static void silent(struct ezprof_why_context *c, const struct ezprof_mention *er
 	ezprof_say_name(&text, error->what ? error->what : "process");
 	if (error->pid)
 		ezprof_put(&text, " of pid %lld", (long long)error->pid);
+	if (error->host && c->model->host && strcmp(error->host, c->model->host) != 0) {
+		ez_buffer_append_text(&text, ", host ");
+		ezprof_say_name(&text, error->host);
+	}
 	if (error->topic) {
 		ez_buffer_append_text(&text, " on ");
 		ezprof_say_name(&text, error->topic);
@@ -207,7 +215,7 @@ void ezprof_why_trust(struct ezprof_why_context *c)
 		const struct ezprof_mention *error = &c->model->errors[i];
 
 		if (!error->reason || strcmp(error->reason, "died") != 0 ||
-		    !is_told(c->model, error->pid))
+		    !is_told(c->model, error))
 			silent(c, error);
 	}
 	lost(c);

@@ -144,6 +144,17 @@ class Content(unittest.TestCase):
         self.assertRegex(processes, r"(?m)^ ! +16 .* silent$")
         self.assertIn("SRC/OUT waits for SINK:work (pid 11)", text)
 
+    def test_same_pid_on_two_hosts(self):
+        made = Made()
+        made.publisher("A", 100, 1.0)
+        made.publisher("B", 100, 1.0)["host"] = "far"
+        made.document["errors"] = [{"who": "process", "pid": 100, "reason": "timeout", "detail": "",
+                                    "topic": None, "id": None, "host": "far"}]
+        found = [line for line in rows(top(json.dumps(made.document), "--view", "processes", wide=True))
+                 if " 100 " in line]
+        self.assertEqual(["silent" in line for line in found], ["far" in line for line in found], found)
+        self.assertEqual(sorted("far" in line for line in found), [False, True], found)
+
     def test_rates_by_totals(self):
         """Nobody measures: from the second document on, totals tell how fast it goes."""
         made = Made()

@@ -333,6 +333,16 @@ class Others(unittest.TestCase):
         self.assertIsNone(top["bound_without_hz"])
         self.assertIn("unprepared", kinds(rest))
 
+    def test_silent_on_another_host(self):
+        """Also where a process that ended here has the same pid."""
+        made = Made()
+        made.subscriber(made.publisher("A", 1, 100.0), "s", 2, 1.0)
+        made.document["errors"] = [{"who": "process", "pid": 55, "reason": "died", "host": "far"}]
+        made.document["agents"][0]["attached"] = [
+            {"pid": 55, "comm": "worker", "state": "exited", "exited_ns": 10**12 - 3 * 10**9}]
+        self.assertIn("process of pid 55, host far: died",
+                      " ".join(f["sentence"] for f in why(made, status=5)))
+
     def test_trust(self):
         made = Made()
         made.subscriber(made.publisher("A", 1, 100.0), "s", 2, 1.0)
