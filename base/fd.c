@@ -347,6 +347,23 @@ int ez_fd_write_full(int fd, const void *data, size_t n, ez_mono_ns_t deadline_n
 	return 0;
 }
 
+int ez_fd_write_all(int fd, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t r = write(fd, p + done, n - done);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return r ? -errno : -ENOSPC;
+		done += (size_t)r;
+	}
+	return 0;
+}
+
 int ez_fd_peer_host(int fd, char *out, size_t out_bytes)
 {
 	struct sockaddr_storage peer = {0};

@@ -65,6 +65,12 @@ int ez_fd_read_full(int fd, void *data, size_t n, ez_mono_ns_t deadline_ns);
 int ez_fd_write_full(int fd, const void *data, size_t n, ez_mono_ns_t deadline_ns);
 
 /*
+ * All of it to a file or pipe, or a negative errno: -EAGAIN where it doesn't block and can't take
+ * more. Part of it may be written then. SIGPIPE is the caller's.
+ */
+int ez_fd_write_all(int fd, const void *data, size_t n);
+
+/*
  * Numeric host of the peer (IPv4 form for an IPv4-mapped address), out at least EZ_HOST_BYTES
  * (parse.h).
  */

@@ -4,6 +4,7 @@
 #include "export_fetch.h"
 #include "export_news.h"
 #include "export_view.h"
+#include "fd.h"
 #include "output_file.h"
 #include "report_loop.h"
 
@@ -31,22 +32,6 @@ struct writer {
 	bool goes_on; /* a graph that isn't there now may come */
 };
 
-static int write_all(int fd, const struct ez_buffer *text)
-{
-	size_t done = 0;
-
-	while (done < text->len) {
-		ssize_t n = write(fd, text->data + done, text->len - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ENOSPC;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 /* Beside it, under a name that the collector doesn't read, then renamed. */
 static int replace(const char *path, const struct ez_buffer *text)
 {
@@ -64,7 +49,7 @@ static int replace(const char *path, const struct ez_buffer *text)
 		free(part);
 		return err;
 	}
-	err = write_all(fd, text);
+	err = ez_fd_write_all(fd, text->data, text->len);
 	if (!err && fchmod(fd, MODE))
 		err = -errno;
 	if (close(fd) && !err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_source.h"
 #include "exit_status.h"
+#include "fd.h"
 #include "profile_source.h"
 
 #include <errno.h>
@@ -22,21 +23,6 @@ void ezprof_live_init(struct ezprof_live_source *source)
 	source->text_fd = source->messages_fd = -1;
 	ez_buffer_init(&source->text, TEXT_BYTES_MAX);
 	ez_buffer_init(&source->messages, MESSAGES_BYTES_MAX);
-}
-
-static int write_all(int fd, const char *text, size_t n)
-{
-	while (n) {
-		ssize_t wrote = write(fd, text, n);
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote < 0)
-			return -errno;
-		text += wrote;
-		n -= (size_t)wrote;
-	}
-	return 0;
 }
 
 /* Signals as at the start of a program, no terminal, and no life longer than the parent's. */
@@ -66,7 +52,7 @@ static _Noreturn void fetch(pid_t parent, int text_fd, int messages_fd, const ch
 
 	if (!become_child(parent, messages_fd))
 		status = ezprof_profile_fetch(program, address, window_s, &text);
-	if (!status && write_all(text_fd, text, strlen(text)))
+	if (!status && ez_fd_write_all(text_fd, text, strlen(text)))
 		status = EZPROF_EXIT_FAILURE;
 	/* Nothing of the parent's is flushed or run. */
 	_exit(status);
@@ -87,6 +73,8 @@ int ezprof_live_start(struct ezprof_live_source *source, const char *program,
 
 	ez_buffer_reset(&source->text);
 	ez_buffer_reset(&source->messages);
+	/* Inherited as ignored, nobody would learn how the child ended. */
+	signal(SIGCHLD, SIG_DFL);
 	if (pipe2(text, O_CLOEXEC))
 		return -errno;
 	if (pipe2(messages, O_CLOEXEC)) {
@@ -138,13 +126,13 @@ static int read_some(int *fd, struct ez_buffer *into)
 static int reap(struct ezprof_live_source *source)
 {
 	int state = 0;
+	pid_t child;
 
-	while (waitpid(source->child, &state, 0) < 0) {
-		if (errno != EINTR)
-			break;
-	}
+	do {
+		child = waitpid(source->child, &state, 0);
+	} while (child < 0 && errno == EINTR);
 	source->child = 0;
-	return WIFEXITED(state) ? WEXITSTATUS(state) : EZPROF_EXIT_FAILURE;
+	return child > 0 && WIFEXITED(state) ? WEXITSTATUS(state) : EZPROF_EXIT_FAILURE;
 }
 
 static char *take(struct ez_buffer *buffer)

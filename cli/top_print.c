@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "top_print.h"
+#include "fd.h"
 #include "top_page.h"
 
 #include <errno.h>
@@ -76,22 +77,6 @@ int ezprof_top_print(struct ez_buffer *out, const struct ezprof_watch *watch, co
 	return err ? err : out->err;
 }
 
-static int write_all(int fd, const struct ez_buffer *text)
-{
-	size_t at = 0;
-
-	while (at < text->len) {
-		ssize_t n = write(fd, text->data + at, text->len - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		at += (size_t)n;
-	}
-	return 0;
-}
-
 int ezprof_top_save(const char *path, const struct ez_buffer *text)
 {
 	struct stat st;
@@ -105,7 +90,7 @@ int ezprof_top_save(const char *path, const struct ez_buffer *text)
 	}
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, text);
+	err = ez_fd_write_all(fd, text->data, text->len);
 	if (close(fd) && !err)
 		err = -errno;
 	if (err && is_new)
