@@ -6,6 +6,7 @@
 #include "option_value.h"
 #include "output.h"
 #include "profile_source.h"
+#include "second_look.h"
 #include "terminal.h"
 #include "top_print.h"
 #include "top_run.h"
@@ -156,30 +157,40 @@ static int take_all(struct ezprof_watch *watch, const char *text, const char *wh
 	return EZPROF_EXIT_FAILURE;
 }
 
-static int gather(const struct ezprof_top_options *o, struct ezprof_watch *watch)
+static int fetch(const struct ezprof_top_options *o, struct ezprof_watch *watch)
 {
 	char *text = NULL;
-	int status = o->from ? ezprof_document_file_text(PROGRAM, o->from, &text)
-			     : ezprof_profile_fetch(PROGRAM, o->address, o->window_s, &text);
+	int status = ezprof_profile_fetch(PROGRAM, o->address, o->window_s, &text);
 
 	if (!status)
-		status = take_all(watch, text, o->from ? o->from : "the answer");
+		status = take_all(watch, text, "the answer");
 	free(text);
 	return status;
 }
 
-static int status_of(const struct ezprof_model *model)
+/* As `ezprof why` does, for the same causes. */
+static int look(const struct ezprof_top_options *o, struct ezprof_watch *watch)
 {
-	const struct ezprof_object *graph = &model->objects[0];
+	int status = fetch(o, watch);
 
-	if (ezprof_figure(graph, EZPROF_GRAPH_ERRORS, 0.0) > 0 ||
-	    ezprof_figure(graph, EZPROF_GRAPH_LOST_TOTAL, 0.0) > 0)
-		return EZPROF_EXIT_PARTIAL;
-	if (ezprof_figure(graph, EZPROF_GRAPH_PUBLISHERS, 0.0) +
-		    ezprof_figure(graph, EZPROF_GRAPH_CHANNELS, 0.0) <
-	    1)
-		return EZPROF_EXIT_NOTHING;
-	return EZPROF_EXIT_OK;
+	if (status || !ezprof_second_look_wanted(watch->model))
+		return status;
+	ezprof_second_look_wait(o->window_s);
+	return fetch(o, watch);
+}
+
+static int gather(const struct ezprof_top_options *o, struct ezprof_watch *watch)
+{
+	char *text = NULL;
+	int status;
+
+	if (!o->from)
+		return look(o, watch);
+	status = ezprof_document_file_text(PROGRAM, o->from, &text);
+	if (!status)
+		status = take_all(watch, text, o->from);
+	free(text);
+	return status;
 }
 
 static int once(const struct ezprof_top_options *o, const struct ezprof_top_control *control)
@@ -202,7 +213,7 @@ static int once(const struct ezprof_top_options *o, const struct ezprof_top_cont
 	if (!status)
 		status = ezprof_output_buffer(PROGRAM, &out);
 	if (!status)
-		status = status_of(watch.model);
+		status = ezprof_document_status(watch.model);
 	ez_buffer_free(&out);
 	ezprof_watch_free(&watch);
 	return status;

@@ -5,6 +5,7 @@
 #include "exit_status.h"
 #include "output.h"
 #include "profile_source.h"
+#include "second_look.h"
 #include "terminal.h"
 #include "usual_options.h"
 #include "why.h"
@@ -13,11 +14,8 @@
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define PROGRAM "ezprof why"
-/* How long counters that only grow are watched for, at most. */
-#define WATCH_MAX_S 2.0
 
 struct options {
 	struct ezprof_usual_options usual;
@@ -75,26 +73,6 @@ static int fetch(const struct options *o, struct ezprof_model **ret_model)
 	return status;
 }
 
-/* Is there anything of which only the growth tells what happens now? */
-static bool has_growing(const struct ezprof_model *model)
-{
-	if (model->first[EZPROF_TASK] != model->first[EZPROF_TASK + 1])
-		return true;
-	for (size_t i = model->first[EZPROF_SUB]; i < model->first[EZPROF_SUB + 1]; i++) {
-		if (ezprof_figure(&model->objects[i], EZPROF_SUB_DROPS_TOTAL, 0.0) > 0)
-			return true;
-	}
-	return false;
-}
-
-static void watch(double seconds)
-{
-	double s = seconds < WATCH_MAX_S ? seconds : WATCH_MAX_S;
-	struct timespec time = {(time_t)s, (long)((s - (double)(time_t)s) * 1e9)};
-
-	nanosleep(&time, NULL);
-}
-
 static int gather(const struct options *o, struct ezprof_model **before,
 		  struct ezprof_model **ret_model)
 {
@@ -108,12 +86,12 @@ static int gather(const struct options *o, struct ezprof_model **before,
 	if (o->n_files == 1)
 		return ezprof_document_file_read(PROGRAM, o->files[0], ret_model);
 	status = fetch(o, &first);
-	if (status || !has_growing(first)) {
+	if (status || !ezprof_second_look_wanted(first)) {
 		*ret_model = first;
 		return status;
 	}
 	*before = first;
-	watch(o->usual.window_s);
+	ezprof_second_look_wait(o->usual.window_s);
 	return fetch(o, ret_model);
 }
 

@@ -32,7 +32,7 @@ def text(findings):
     return "\n".join(f'{f["kind"]}: {f["sentence"]}' for f in findings)
 
 
-def about(scenario, apart=(), settle=1.0):
+def about(scenario, apart=(), settle=1.0, also=None):
     """The findings on a running scenario, attached late, and its processes' pids."""
     python = environment.ensure(VERSION)
     with harness.Program(python, GRAPHS, scenario, "FOLDER", *apart) as program:
@@ -42,9 +42,18 @@ def about(scenario, apart=(), settle=1.0):
         with harness.Agent(*pids) as agent:
             time.sleep(WINDOW_S + 0.3)
             findings = ask(agent.address)
+            if also:
+                also(agent.address)
         program.finish()
         assert "Traceback" not in program.text(), program.text()
     return findings, pids
+
+
+def check_top(address, wanted):
+    """top --once says so as well, which takes it a second look."""
+    done = subprocess.run([harness.BIN / "ezprof", "top", "--once", "--wide", "--address", address],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and wanted in done.stdout, done
 
 
 def problems(findings):
@@ -105,7 +114,7 @@ def test_slow_publisher():
 
 def test_hog():
     """Whom it delays is on its loop: the source, or the sink."""
-    findings, pids = about("hog")
+    findings, pids = about("hog", also=lambda address: check_top(address, "holds its event loop"))
     top = first(findings, "loop_held", f"HOG:spin (pid {pids[0]}) holds its event loop",
                 {"SRC/OUTPUT"})
     assert "lets go" in top["sentence"], top
