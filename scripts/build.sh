@@ -28,6 +28,8 @@ if [ -n "$home" ] && [ "$home" != "$PWD" ]; then
     echo "    rm -rf '$PWD/$folder'"
     exit 1
 fi
+# Minutes of silence look like a program that hangs.
+[ -e "$folder/build.ninja" ] || echo "build: compiles into $PWD/$folder; the first time takes some minutes"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 options=()
