@@ -29,7 +29,7 @@ if [ -n "$home" ] && [ "$home" != "$PWD" ]; then
     exit 1
 fi
 # Minutes of silence look like a program that hangs.
-[ -e "$folder/build.ninja" ] || echo "build: compiles into $PWD/$folder; the first time takes some minutes"
+[ -e "$folder/build.ninja" ] || echo "build: compiles into $PWD/$folder; the first time takes some minutes" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 options=()

@@ -7,8 +7,8 @@
 #include "drawing.h"
 #include "export_view.h"
 #include "page.h"
+#include "shown_text.h"
 #include "top_screen.h"
-#include "utf8.h"
 #include "why.h"
 
 #include <stdint.h>
@@ -33,20 +33,9 @@ static const struct {
 	unsigned int columns, lines;
 } sizes[] = {{1, 1}, {20, 5}, {80, 24}, {0, 0}};
 
-/* Nothing that moves a cursor or breaks a page. */
 static void check_and_free(struct ez_buffer *out)
 {
-	uint32_t code;
-
-	for (size_t i = 0; i < out->len;) {
-		size_t took = ez_utf8_decode(out->data + i, out->len - i, &code);
-
-		if (code == EZ_UTF8_REPLACEMENT && took == 1)
-			abort();
-		if ((code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0))
-			abort();
-		i += took;
-	}
+	ezprof_shown_text_check(out);
 	ez_buffer_free(out);
 }
 

@@ -7,7 +7,7 @@
 #include "drawing.h"
 #include "drawing_print.h"
 #include "rule.h"
-#include "utf8.h"
+#include "shown_text.h"
 #include "view.h"
 #include "visible_name.h"
 #include "why.h"
@@ -35,17 +35,7 @@ static void end(struct ez_buffer *out)
 
 static void end_for_people(struct ez_buffer *out)
 {
-	uint32_t code;
-
-	for (size_t i = 0; i < out->len;) {
-		size_t took = ez_utf8_decode(out->data + i, out->len - i, &code);
-
-		if (code == EZ_UTF8_REPLACEMENT && took == 1)
-			abort();
-		if ((code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0))
-			abort();
-		i += took;
-	}
+	ezprof_shown_text_check(out);
 	ez_buffer_free(out);
 }
 
