@@ -51,7 +51,8 @@ int main(int argc, char **argv)
 	}
 	err = ez_context_create(NULL, &context);
 	if (err) {
-		fprintf(stderr, "acquire: no graph server: %s\n", strerror(-err));
+		fprintf(stderr, "acquire: no graph server (`ezprof serve` starts one): %s\n",
+			strerror(-err));
 		return 1;
 	}
 	err = ez_publisher_create(context, argv[1], NULL, &publisher);

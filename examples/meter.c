@@ -89,7 +89,8 @@ int main(int argc, char **argv)
 	meter.left = strtoul(argv[2], NULL, 10);
 	err = ez_context_create(NULL, &context);
 	if (err) {
-		fprintf(stderr, "meter: no graph server: %s\n", strerror(-err));
+		fprintf(stderr, "meter: no graph server (`ezprof serve` starts one): %s\n",
+			strerror(-err));
 		return 1;
 	}
 	err = ez_subscriber_create(context, argv[1], NULL, &meter.subscriber);

@@ -140,10 +140,12 @@ static int set_up(struct node *node, const char **ret_what)
 	const struct node_options *options = node->options;
 	int i, err;
 
-	*ret_what = "context";
+	*ret_what = "graph server (`ezprof serve` starts one)";
 	err = ez_context_create(options->address, &node->context);
+	if (err)
+		return err;
 	*ret_what = "publisher";
-	if (!err && options->role != NODE_SINK)
+	if (options->role != NODE_SINK)
 		err = open_publisher(node, options->topics[options->num_topics - 1]);
 	if (err)
 		return err;
