@@ -18,7 +18,8 @@ for place in . "$folder" "$folder/CMakeCache.txt"; do
     [ ! -e "$place" ] || [ -w "$place" ] || denied=$place
 done
 if [ -n "$denied" ]; then
-    echo "build: this user may not write to $PWD/$denied, perhaps since root made it. Type:"
+    [ "$denied" = . ] && denied=$PWD || denied=$PWD/$denied
+    echo "build: this user may not write to $denied, perhaps since root made it. Type:"
     echo "    sudo chown -R $(id -u) '$PWD'"
     exit 1
 fi
