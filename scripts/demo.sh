@@ -34,11 +34,16 @@ declare -A pids=() # what runs: name -> pid
 # At any exit, planned or not: nothing that was started here goes on.
 clean_up() {
     local status=$? name
+    # Before the server goes: that the nodes miss it then is no news.
+    for name in "${!pids[@]}"; do
+        [ ! -s "$work/$name.log" ] || [ "$status" -ge 128 ] || {
+            say "$name (pid ${pids[$name]}), its last words:"
+            tail -n 5 "$work/$name.log" >&2
+        }
+    done
     [ ${#pids[@]} -eq 0 ] || kill -TERM "${pids[@]}" 2>/dev/null || true
     for name in "${!pids[@]}"; do
         timeout 3 tail --pid="${pids[$name]}" -f /dev/null || kill -KILL "${pids[$name]}" 2>/dev/null || true
-        say "$name (pid ${pids[$name]}) was still there; its last words:"
-        tail -n 5 "$work/$name.log" >&2 || true
     done
     rm -rf "$work"
     exit "$status"
@@ -66,6 +71,20 @@ wait_for() {
     done
 }
 
+ready_or_gone() { grep -q "$2" "$work/$1.out" "$work/$1.log" || gone "${pids[$1]}"; }
+
+# wait_ready NAME TEXT: until one that was started has written that, and no longer than it lives
+wait_ready() {
+    local name=$1 status=0
+    wait_for "$name" ready_or_gone "$name" "$2"
+    gone "${pids[$name]}" || return 0
+    wait "${pids[$name]}" || status=$?
+    say "$name has ended; what it said:"
+    cat "$work/$name.log" >&2
+    unset "pids[$name]"
+    exit "$status"
+}
+
 # stop NAME [SIGNAL]: ends a program and insists on a clean exit
 stop() {
     local name=$1 pid=${pids[$1]} status=0
@@ -78,7 +97,7 @@ stop() {
     }
 }
 
-gone() { ! kill -0 "$1"; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
 program_gone() { ! bpftool prog show id "$1"; }
 
 # A process's children are part of it: the agent's opener.
@@ -100,7 +119,7 @@ shm_files_of() {
 
 say "a graph of four processes"
 start server "$bin/ezprof" serve --address 127.0.0.1:0
-wait_for "the graph server" grep -q : "$work/server.out"
+wait_ready server '^127'
 address=$(head -n 1 "$work/server.out")
 
 # The source's monitor gets its messages within the process, the workers by shared memory, the sink by tcp.
@@ -114,13 +133,13 @@ start sink "$node" sink features/fast features/slow --address "$address" --handl
 nodes=(source worker-fast worker-slow sink)
 node_pids=()
 for node in "${nodes[@]}"; do
-    wait_for "$node" grep -q ready "$work/$node.out"
+    wait_ready "$node" ready
     node_pids+=("${pids[$node]}")
 done
 
 say "ezprof-bpf attach ${node_pids[*]}"
 start agent "$bin/ezprof-bpf" attach "${node_pids[@]}" --address "$address"
-wait_for "the agent" grep -q ready "$work/agent.log"
+wait_ready agent ready
 cat "$work/agent.log" >&2
 # Raised now, so that reading 0 later means something.
 ! "$here/semaphores.py" "${node_pids[@]}" >/dev/null || fail "attached, and no semaphore is raised"
