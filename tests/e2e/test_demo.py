@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""scripts/demo.sh does what the README says: a document with every transport in it, the sentence, nothing left."""
+"""scripts/demo.sh does what README.md and docs/using.md say: a document with every transport in it, the sentences, nothing
+left."""
 import json
 import os
 import re
@@ -48,13 +49,12 @@ def check_document(document):
     assert fast["processing"]["avg_ms"] < slow["processing"]["avg_ms"], fast
 
 
-def quoted(readme):
-    """What the README shows of the demo: (on stderr, how many lines are on stdout, some of those)."""
-    with open(os.path.join(os.environ["EZPROF_SOURCE_DIR"], readme), encoding="utf-8") as file:
-        found = re.search(r"What the first one says, on stderr:\n\n```\n(.*?)```\n.*?of the (\d+) lines of JSON"
-                          r".*?\n\n```\n(.*?)```\n", file.read(), re.DOTALL)
-    assert found, "the README doesn't quote the demo any more"
-    return found[1], int(found[2]), found[3]
+def quoted(name, pattern):
+    """What a document shows of the demo."""
+    with open(os.path.join(os.environ["EZPROF_SOURCE_DIR"], name), encoding="utf-8") as file:
+        found = re.search(pattern, file.read(), re.DOTALL)
+    assert found, f"{name} doesn't quote the demo any more"
+    return found.groups()
 
 
 def word(text):
@@ -65,36 +65,55 @@ def word(text):
         return re.sub("(ms|s|\u00b5s)", lambda m: "(?:ms|s|\u00b5s)", re.escape(text), count=1)
     if text in ("features/fast", "features/slow"):
         return "features/(?:fast|slow)"  # which one is first is chance
+    folder, slash, text = text.rpartition("/") if text.startswith("/usr/") else ("", "", text)
     text = re.sub(r"(\d[\d.]*\d|\d)", "0", re.escape(text).replace("\\.", "."))
-    text = text.replace("/root/ezprof/build", "/[^ ]*/build[^/ ]*").replace(".", r"\.")
-    return text.replace("0", r"\d[\d.]*")
+    return ("/[^ ]*/" if folder + slash else "") + text.replace(".", r"\.").replace("0", r"\d[\d.]*")
 
 
-def in_order(parts, text):
+def in_order(name, parts, text):
     """Each part stands behind the one before; anything may be in between."""
     at = 0
     for part in parts:
         found = re.compile(r"\s+".join(word(w) for w in part.split())).search(text, at)
-        assert found, f"the README has:\n{part}\nbehind which there is here:\n{text[at:]}"
+        assert found, f"{name} has:\n{part}\nbehind which there is here:\n{text[at:]}"
         at = found.end()
 
 
-def check_readme(said, shown):
-    """The README's lines are today's, but for the figures."""
-    text, lines, some = quoted("README.md")
-    # A sentence may go over several lines; on a busy machine there may be more of them in between.
-    in_order([p for p in re.sub(r"\n {4}", " ", text).splitlines() if p != "..."], said)
-    in_order(re.split(r"\s+\.\.\.\s+", some), shown)
+def lines_of(text):
+    """A sentence may go over several lines; on a busy machine there may be more of them in between."""
+    return [line for line in re.sub(r"\n {4}", " ", text).splitlines() if line != "..."]
+
+
+def check_documents(said, shown):
+    """What README.md and docs/using.md show are today's lines, but for the figures."""
+    why, = quoted("README.md", r"What it finds:\n\n```\n(.*?)```\n")
+    in_order("README.md", lines_of(why), said.partition("demo: ezprof why\n")[2])
+    text, lines, some = quoted("docs/using.md", r"## What the demo says\n.*?```\n(.*?)```\n.*?of the (\d+) lines of JSON"
+                                                r".*?\n\n```\n(.*?)```\n")
+    in_order("docs/using.md", lines_of(text), said)
+    in_order("docs/using.md", re.split(r"\s+\.\.\.\s+", some), shown)
     now = len(shown.splitlines())
-    assert abs(now - lines) <= 20, f"the README says {lines} lines, there are {now}"
+    assert abs(now - int(lines)) <= 20, f"docs/using.md says {lines} lines, there are {now}"
+
+
+def refused():
+    """Root of a container that may not load programs: why, at once, and nothing goes on."""
+    script = os.path.join(os.environ["EZPROF_SOURCE_DIR"], "scripts/demo.sh")
+    result = subprocess.run(["setpriv", "--bounding-set=-bpf,-perfmon,-sys_admin", script], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, timeout=LIMIT_S)
+    assert result.returncode == 77 and not result.stdout, result
+    assert "demo: agent has ended; what it said:\n" in result.stderr and "CAP_BPF" in result.stderr, result.stderr
+    for pid in re.search(r"attach ([\d ]+)\n", result.stderr)[1].split():
+        assert not os.path.exists(f"/proc/{pid}"), pid
 
 
 def main():
     require("bpf")
+    refused()
     before = listing(SHM)
     shown, said, seconds = run_demo()
     check_document(json.loads(shown))
-    check_readme(said, shown)
+    check_documents(said, shown)
     answer = " ".join(said.partition("demo: ezprof why\n")[2].split())
     assert answer.startswith("1. samples waits for worker-slow on samples (pid "), answer
     assert "It is slow itself: " in answer, answer

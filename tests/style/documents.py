@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Documents against what they are about: docs/bpftrace/README.md names each script, and each its own call;
-docs/compared.md says of each cell what it rests on."""
+docs/compared.md says of each cell what it rests on; links lead to files; the README's map has all folders and documents;
+docs/using.md shows all commands."""
 import os
 import re
+import subprocess
 import sys
 
-from tree import read, tracked
+from tree import ROOT, read, tracked
 
 
 def cookbook():
@@ -41,8 +43,39 @@ def compared():
             yield f"docs/compared.md: scripts/compare.sh doesn't know {tool}"
 
 
+def links():
+    for name in tracked("*.md"):
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", read(name)):
+            if not os.path.exists(os.path.join(ROOT, os.path.dirname(name), target)):
+                yield f"{name}: leads to {target}, which isn't there"
+
+
+def readme_map():
+    readme = read("README.md")
+    for folder in {name.split("/")[0] for name in tracked("[a-z]*/*")} - {"docs"}:
+        if not re.search(rf"^\|.*`{folder}/`.*\|", readme, re.M):
+            yield f"README.md: the map has no {folder}/"
+    for name in tracked("docs/*.md"):
+        if f"]({name})" not in readme and os.path.dirname(name) == "docs":
+            yield f"README.md: leads nowhere to {name}"
+
+
+def commands():
+    """Each command of the programs that are there, in what is shown of how to use them, and no other."""
+    shown = re.findall(r"^(?:sudo )?(ezprof(?:-bpf)?) ([a-z]+)", read("docs/using.md"), re.M)
+    for program in {program for program, _ in shown}:
+        path = os.path.join(os.environ["EZPROF_BIN_DIR"], program)
+        if not os.path.exists(path):
+            continue
+        text = subprocess.run([path, "--help"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=20,
+                              check=True).stdout
+        there = set(re.findall(r"^  ([a-z]+) ", text[text.index("\nCommands:"):text.index("\nOptions:")], re.M))
+        for command in there ^ {command for of, command in shown if of == program}:
+            yield f"docs/using.md: {program} {command}: {'not shown' if command in there else 'there is none'}"
+
+
 def main():
-    found = [*cookbook(), *compared()]
+    found = [*cookbook(), *compared(), *links(), *readme_map(), *commands()]
     print(*found, sep="\n")
     print(f"{len(found)} found")
     return 1 if found else 0
