@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages that wait although no publisher is blocked: a held event loop, bursts, a full load. */
+#include "flow.h"
 #include "load.h"
 #include "phrase.h"
 #include "task_cost.h"
@@ -46,6 +47,28 @@ static bool is_explained(const struct ezprof_why_context *c, size_t subscriber)
 	return false;
 }
 
+/* Its processing may be no more than a wait for whom it feeds. */
+static bool feeds_blocked(const struct ezprof_model *model, size_t subscriber)
+{
+	EZPROF_EACH (model, EZPROF_PUB, i) {
+		if (ezprof_blocked_share(&model->objects[i]) >= EZPROF_BLOCKED_SHARE_MIN &&
+		    ezprof_flow(model, subscriber, i))
+			return true;
+	}
+	return false;
+}
+
+/* Is it all that it can do? What ezmsg tells counts waits as work. */
+static bool is_full(const struct ezprof_model *model, size_t subscriber)
+{
+	const struct ezprof_object *s = &model->objects[subscriber];
+
+	if (ezprof_busy_share(s) < FULL_SHARE)
+		return false;
+	return s->from != EZPROF_NO_OBJECT ||
+	       !(ezprof_is_told_by_ezmsg(s) || feeds_blocked(model, subscriber));
+}
+
 static void say_wait(struct ez_buffer *text, struct ezprof_finding *finding,
 		     const struct ezprof_model *model, size_t subscriber)
 {
@@ -55,9 +78,13 @@ static void say_wait(struct ez_buffer *text, struct ezprof_finding *finding,
 	ezprof_say_subscriber(text, model, s);
 	ez_buffer_append_text(text, " wait ");
 	ezprof_say_ms(text, ezprof_figure(s, EZPROF_SUB_QUEUE_AVG_MS, 0.0));
+	ezprof_finding_rests_on(finding, subscriber, EZPROF_SUB_QUEUE_AVG_MS);
+	if (ezprof_figure(s, EZPROF_SUB_PROCESS_SAMPLES, 0.0) < 1) {
+		ez_buffer_append_text(text, " on average, and it finished none");
+		return;
+	}
 	ez_buffer_append_text(text, " on average, although it needs only ");
 	ezprof_say_ms(text, ezprof_figure(s, EZPROF_SUB_PROCESS_AVG_MS, 0.0));
-	ezprof_finding_rests_on(finding, subscriber, EZPROF_SUB_QUEUE_AVG_MS);
 	ezprof_finding_rests_on(finding, subscriber, EZPROF_SUB_PROCESS_AVG_MS);
 }
 
@@ -122,11 +149,36 @@ static void in_bursts(struct ezprof_why_context *c, size_t subscriber)
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
+static void say_full(struct ezprof_why_context *c, struct ezprof_finding *finding,
+		     struct ez_buffer *text, size_t subscriber)
+{
+	const struct ezprof_object *s = &c->model->objects[subscriber];
+
+	ezprof_say_subscriber(text, c->model, s);
+	ez_buffer_append_text(text, " is at its limit: ");
+	finding->bound_hz = ezprof_capacity_hz(s);
+	if (finding->bound_hz > 0) {
+		ezprof_say_ms(text, ezprof_figure(s, EZPROF_SUB_PROCESS_AVG_MS, 0.0));
+		ez_buffer_append_text(text, " per message, so at most ");
+		ezprof_say_rate(text, finding->bound_hz);
+		ez_buffer_append_text(text, "; ");
+		ezprof_finding_rests_on(finding, subscriber, EZPROF_SUB_PROCESS_AVG_MS);
+	}
+	ez_buffer_append_text(text, "busy ");
+	ezprof_say_share(text, ezprof_busy_share(s));
+	ez_buffer_append_text(text,
+			      s->from == EZPROF_NO_OBJECT
+				      ? " of the time. Whether its publisher waits for it is not "
+					"measured: attach to that process too."
+				      : " of the time. Nobody waits for it yet.");
+	ezprof_say_time_spent(text, finding, c->model, subscriber);
+}
+
 /* At its limit, or late for no reason that is known. */
 static void full_or_late(struct ezprof_why_context *c, size_t subscriber)
 {
 	const struct ezprof_object *s = &c->model->objects[subscriber];
-	bool full = ezprof_busy_share(s) >= FULL_SHARE;
+	bool full = is_full(c->model, subscriber);
 	struct ezprof_finding *finding =
 		ezprof_finding_add(c->findings, full ? EZPROF_FINDING_SLOW : EZPROF_FINDING_LATE,
 				   subscriber, score_of(s));
@@ -136,16 +188,7 @@ static void full_or_late(struct ezprof_why_context *c, size_t subscriber)
 		return;
 	ez_buffer_init(&text, SIZE_MAX / 2);
 	if (full) {
-		ezprof_say_subscriber(&text, c->model, s);
-		ez_buffer_append_text(&text, " is at its limit: ");
-		ezprof_say_ms(&text, ezprof_figure(s, EZPROF_SUB_PROCESS_AVG_MS, 0.0));
-		ez_buffer_append_text(&text, " per message, so at most ");
-		finding->bound_hz = ezprof_capacity_hz(s);
-		ezprof_say_rate(&text, finding->bound_hz);
-		ez_buffer_append_text(&text, "; busy ");
-		ezprof_say_share(&text, ezprof_busy_share(s));
-		ez_buffer_append_text(&text, " of the time. Nobody waits for it yet.");
-		ezprof_finding_rests_on(finding, subscriber, EZPROF_SUB_PROCESS_AVG_MS);
+		say_full(c, finding, &text, subscriber);
 	} else {
 		say_wait(&text, finding, c->model, subscriber);
 		ez_buffer_append_text(&text, "; what keeps it from them is not measured.");
@@ -162,7 +205,7 @@ void ezprof_why_late(struct ezprof_why_context *c)
 		size_t holder = EZPROF_NO_OBJECT;
 		double hold_ms = 0.0;
 
-		if (is_explained(c, i) || s->from == EZPROF_NO_OBJECT)
+		if (is_explained(c, i))
 			continue;
 		if (messages_wait(s))
 			holder = ezprof_loop_holder(c->model, c->before, s);
@@ -171,9 +214,10 @@ void ezprof_why_late(struct ezprof_why_context *c)
 						0.0);
 		if (hold_ms >= WAIT_MS_MIN)
 			held_by(c, holder, i);
-		else if (messages_wait(s) && ezprof_is_bursty(&c->model->objects[s->from]))
+		else if (messages_wait(s) && s->from != EZPROF_NO_OBJECT &&
+			 ezprof_is_bursty(&c->model->objects[s->from]))
 			in_bursts(c, i);
-		else if (messages_wait(s) || ezprof_busy_share(s) >= FULL_SHARE)
+		else if (messages_wait(s) || is_full(c->model, i))
 			full_or_late(c, i);
 	}
 }

@@ -11,6 +11,11 @@ bool ezprof_is_told_by_ezmsg(const struct ezprof_object *object)
 	return strcmp(ezprof_label(object, EZPROF_LABEL_SOURCE), "ezmsg") == 0;
 }
 
+bool ezprof_is_work_measured(const struct ezprof_object *subscriber)
+{
+	return ezprof_known(ezprof_value(subscriber, EZPROF_SUB_PROCESS_SAMPLES));
+}
+
 double ezprof_busy_share(const struct ezprof_object *subscriber)
 {
 	double covered_ms = 1000.0 * ezprof_figure(subscriber, EZPROF_SUB_COVERED_S, 0.0);

@@ -8,6 +8,9 @@
 /* Are the figures ezmsg's own? Then processing includes what the same task was blocked. */
 bool ezprof_is_told_by_ezmsg(const struct ezprof_object *object);
 
+/* Does anybody measure what it does with its messages? */
+bool ezprof_is_work_measured(const struct ezprof_object *subscriber);
+
 /* Share of the window in which it processed, 0 to 1; the message in its hands counts. */
 double ezprof_busy_share(const struct ezprof_object *subscriber);
 

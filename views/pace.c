@@ -84,11 +84,28 @@ static void own_pace(struct ezprof_why_context *c, size_t publisher)
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
+static void say_busiest(struct ez_buffer *text, double busy, size_t measured, size_t all)
+{
+	if (!all)
+		return;
+	if (!measured) {
+		ez_buffer_append_text(text, "; what subscribers do is not measured");
+		return;
+	}
+	ez_buffer_append_text(text, ", and the busiest subscriber");
+	if (measured < all)
+		ezprof_put(text, " of the %zu of %zu that are measured", measured, all);
+	ez_buffer_append_text(text, " was busy ");
+	ezprof_say_share(text, busy);
+	ez_buffer_append_text(text, " of it");
+}
+
 static void say_fine(struct ezprof_why_context *c, size_t moving)
 {
 	struct ezprof_finding *finding =
 		ezprof_finding_add(c->findings, EZPROF_FINDING_FINE, 0, 100.0);
 	double worst = 0.0, busy = 0.0;
+	size_t measured = 0, all = c->model->first[EZPROF_SUB + 1] - c->model->first[EZPROF_SUB];
 	struct ez_buffer text;
 
 	if (!finding)
@@ -104,6 +121,7 @@ static void say_fine(struct ezprof_why_context *c, size_t moving)
 		double share = ezprof_busy_share(&c->model->objects[i]);
 
 		busy = share > busy ? share : busy;
+		measured += ezprof_is_work_measured(&c->model->objects[i]);
 		ezprof_finding_rests_on(finding, i, EZPROF_SUB_PROCESS_AVG_MS);
 	}
 	ez_buffer_init(&text, SIZE_MAX / 2);
@@ -112,9 +130,9 @@ static void say_fine(struct ezprof_why_context *c, size_t moving)
 		   "than ",
 		   moving, moving == 1 ? "" : "s");
 	ezprof_say_share(&text, worst);
-	ez_buffer_append_text(&text, " of the time, and the busiest subscriber was busy ");
-	ezprof_say_share(&text, busy);
-	ez_buffer_append_text(&text, " of it.");
+	ez_buffer_append_text(&text, " of the time");
+	say_busiest(&text, busy, measured, all);
+	ez_buffer_append_text(&text, ".");
 	ezprof_finding_say(c->findings, finding, &text);
 }
 

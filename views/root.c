@@ -72,7 +72,7 @@ static void say_innocents(struct ezprof_root *r)
 		ez_buffer_append_text(&r->text, " ");
 		ezprof_say_subscriber_name(&r->text, model, s);
 		ez_buffer_append_text(&r->text, " only waits too");
-		if (ezprof_is_told_by_ezmsg(s)) {
+		if (ezprof_is_told_by_ezmsg(s) || !ezprof_is_work_measured(s)) {
 			ez_buffer_append_text(&r->text, ".");
 			continue;
 		}
@@ -108,6 +108,17 @@ static bool is_waiting(const struct ezprof_root *r, size_t publisher)
 	return false;
 }
 
+/* Another subscriber of the same chain, of whose own work the figures tell. */
+static bool is_of_chain(const struct ezprof_root *r, size_t subscriber)
+{
+	const struct ezprof_model *model = r->c->model;
+	size_t from = model->objects[subscriber].from;
+
+	return subscriber != r->at && from != EZPROF_NO_OBJECT &&
+	       !ezprof_is_told_by_ezmsg(&model->objects[subscriber]) &&
+	       (is_waiting(r, from) || ezprof_flow(model, r->at, from));
+}
+
 /* What would bound the rate next: another subscriber of the same chain, or a source's own pace. */
 static void say_without(struct ezprof_root *r)
 {
@@ -117,13 +128,13 @@ static void say_without(struct ezprof_root *r)
 
 	EZPROF_EACH (model, EZPROF_SUB, x) {
 		double capacity = ezprof_capacity_hz(&model->objects[x]);
-		size_t from = model->objects[x].from;
 
-		if (x == r->at || capacity <= 0 || ezprof_is_told_by_ezmsg(&model->objects[x]) ||
-		    from == EZPROF_NO_OBJECT ||
-		    !(is_waiting(r, from) || ezprof_flow(model, r->at, from)))
+		if (!is_of_chain(r, x))
 			continue;
-		if (hz < 0 || capacity < hz) {
+		/* Any of those that nobody measures may be the next limit. */
+		if (!ezprof_is_work_measured(&model->objects[x]))
+			return;
+		if (capacity > 0 && (hz < 0 || capacity < hz)) {
 			hz = capacity;
 			by = x;
 		}

@@ -62,6 +62,9 @@ enum ezprof_finding_kind ezprof_root_classify(const struct ezprof_root *r)
 
 	if (is_stuck(r))
 		return EZPROF_FINDING_STUCK;
+	/* Whatever follows compares with what it does itself. */
+	if (!ezprof_is_work_measured(r->s))
+		return EZPROF_FINDING_LATE;
 	if (ezprof_busy_share(r->s) >= BUSY_SHARE_MIN)
 		return ezprof_runnable_share(r->s) >= STARVED_SHARE ? EZPROF_FINDING_STARVED
 								    : EZPROF_FINDING_SLOW;
@@ -98,30 +101,6 @@ static void say_stuck(struct ezprof_root *r)
 	ez_buffer_append_text(out, ".");
 }
 
-/* Where the time of its processing went, if the agent was asked. */
-static void say_sched(struct ezprof_root *r, double ms, enum ezprof_metric_id metric,
-		      const char *what)
-{
-	double all_ms = figure(r, EZPROF_SUB_PROCESS_SCHED_MS);
-
-	ezprof_say_share(&r->text, all_ms > 0 ? ms / all_ms : 0.0);
-	ez_buffer_append_text(&r->text, what);
-	rests_on(r, metric);
-}
-
-static void say_where_time_went(struct ezprof_root *r)
-{
-	if (figure(r, EZPROF_SUB_PROCESS_SCHED_MS) <= 0)
-		return;
-	ez_buffer_append_text(&r->text, " Of its processing time it spent ");
-	say_sched(r, figure(r, EZPROF_SUB_PROCESS_ON_CPU_MS), EZPROF_SUB_PROCESS_ON_CPU_MS,
-		  " on a CPU, ");
-	say_sched(r, figure(r, EZPROF_SUB_PROCESS_RUNNABLE_MS), EZPROF_SUB_PROCESS_RUNNABLE_MS,
-		  " ready to run while others had the CPU, ");
-	say_sched(r, figure(r, EZPROF_SUB_PROCESS_SLEEPING_MS), EZPROF_SUB_PROCESS_SLEEPING_MS,
-		  " asleep.");
-}
-
 static void say_slow(struct ezprof_root *r)
 {
 	struct ez_buffer *out = &r->text;
@@ -144,7 +123,7 @@ static void say_slow(struct ezprof_root *r)
 	ez_buffer_append_text(out, "; it is busy ");
 	ezprof_say_share(out, ezprof_busy_share(r->s));
 	ez_buffer_append_text(out, " of the time.");
-	say_where_time_went(r);
+	ezprof_say_time_spent(out, r->finding, r->c->model, r->at);
 }
 
 static void say_starved(struct ezprof_root *r)
@@ -162,16 +141,20 @@ static void say_starved(struct ezprof_root *r)
 	ezprof_say_rate(&r->text, r->finding->bound_hz);
 	ez_buffer_append_text(&r->text, ".");
 	rests_on(r, EZPROF_SUB_PROCESS_AVG_MS);
-	say_where_time_went(r);
+	ezprof_say_time_spent(&r->text, r->finding, r->c->model, r->at);
 }
 
 static void say_need(struct ezprof_root *r)
 {
 	struct ez_buffer *out = &r->text;
 
-	ez_buffer_append_text(out, " It needs only ");
-	ezprof_say_ms(out, figure(r, EZPROF_SUB_PROCESS_AVG_MS));
-	ez_buffer_append_text(out, " per message and is busy ");
+	if (figure(r, EZPROF_SUB_PROCESS_SAMPLES) > 0) {
+		ez_buffer_append_text(out, " It needs only ");
+		ezprof_say_ms(out, figure(r, EZPROF_SUB_PROCESS_AVG_MS));
+		ez_buffer_append_text(out, " per message and is busy ");
+	} else {
+		ez_buffer_append_text(out, " It finished no message and is busy ");
+	}
 	ezprof_say_share(out, ezprof_busy_share(r->s));
 	ez_buffer_append_text(out, " of the time");
 	rests_on(r, EZPROF_SUB_PROCESS_AVG_MS);
@@ -242,6 +225,12 @@ static void say_few_buffers(struct ezprof_root *r)
 
 static void say_late(struct ezprof_root *r)
 {
+	if (!ezprof_is_work_measured(r->s)) {
+		ezprof_put(&r->text,
+			   " What it does with them is not measured: sudo ezprof-bpf attach %lld.",
+			   (long long)r->s->pid);
+		return;
+	}
 	say_need(r);
 	ez_buffer_append_text(&r->text, "; what keeps it from its messages is not measured.");
 }

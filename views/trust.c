@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How far a document can be trusted: who died, who is silent, what nobody measured. */
+#include "load.h"
 #include "phrase.h"
 #include "why_part.h"
 
@@ -9,6 +10,7 @@
 #define DEAD_RECENT_S 60.0
 #define SILENT_SCORE 300.0
 #define LOST_SCORE 200.0
+#define PIDS_MAX 8u
 
 /* Of late it explains what one sees; long ago it is a note. */
 static bool is_recent(const struct ezprof_model *model, const struct ezprof_mention *process)
@@ -157,26 +159,86 @@ static void warming_up(struct ezprof_why_context *c)
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
-/* Whose figures don't come from the kernel: the pids, a few of them by number. */
+/* Are its figures not from the kernel? */
+static bool is_unmeasured(const struct ezprof_object *o)
+{
+	const char *source = ezprof_label(o, EZPROF_LABEL_SOURCE);
+
+	return (o->scope == EZPROF_PUB || o->scope == EZPROF_SUB) && *source &&
+	       strcmp(source, "bpf") != 0;
+}
+
+/* Is it the first of its process, on the host of `first`, that nobody measures? */
+static bool begins_process(const struct ezprof_model *model, size_t first, size_t at)
+{
+	const struct ezprof_object *o = &model->objects[at];
+	const char *host = ezprof_label(&model->objects[first], EZPROF_LABEL_HOST);
+
+	if (!is_unmeasured(o) || strcmp(ezprof_label(o, EZPROF_LABEL_HOST), host) != 0)
+		return false;
+	for (size_t i = 0; i < at; i++) {
+		const struct ezprof_object *earlier = &model->objects[i];
+
+		if (is_unmeasured(earlier) && earlier->pid == o->pid &&
+		    strcmp(ezprof_label(earlier, EZPROF_LABEL_HOST), host) == 0)
+			return false;
+	}
+	return true;
+}
+
+/* " 12 13 14"; returns how many there are, PIDS_MAX + 1 for whatever is more. NULL: only counts. */
+static size_t say_pids(struct ez_buffer *text, const struct ezprof_model *model, size_t first)
+{
+	size_t n = 0;
+
+	for (size_t i = first; i < model->n && n <= PIDS_MAX; i++) {
+		if (begins_process(model, first, i) && n++ < PIDS_MAX && text)
+			ezprof_put(text, " %lld", (long long)model->objects[i].pid);
+	}
+	return n;
+}
+
+static void say_no_agent(struct ez_buffer *text, const struct ezprof_model *model, size_t first)
+{
+	const char *host = ezprof_label(&model->objects[first], EZPROF_LABEL_HOST);
+	bool elsewhere = model->host && *host && strcmp(host, model->host) != 0;
+	size_t n = say_pids(NULL, model, first);
+	bool one = n == 1;
+
+	ez_buffer_append_text(text,
+			      one ? "No agent measures process" : "No agent measures processes");
+	say_pids(text, model, first);
+	if (n > PIDS_MAX)
+		ez_buffer_append_text(text, " and others");
+	if (elsewhere) {
+		ez_buffer_append_text(text, " of host ");
+		ezprof_say_name(text, host);
+	}
+	ez_buffer_append_text(text, one ? ": its totals are known, its times are not. "
+					: ": their totals are known, their times are not. ");
+	ez_buffer_append_text(text, elsewhere ? "There: sudo ezprof-bpf attach"
+					      : "Type: sudo ezprof-bpf attach");
+	if (n > PIDS_MAX)
+		ez_buffer_append_text(text, " --all");
+	else
+		say_pids(text, model, first);
+}
+
+/* The processes that nobody measures: those of one host. */
 static void unprepared(struct ezprof_why_context *c)
 {
 	const struct ezprof_model *model = c->model;
 	struct ezprof_finding *finding;
 	struct ez_buffer text;
-	size_t first = EZPROF_NO_OBJECT;
+	size_t first = 0;
 	bool ezmsg = false;
 
-	EZPROF_EACH (model, EZPROF_PUB, i) {
-		const char *source = ezprof_label(&model->objects[i], EZPROF_LABEL_SOURCE);
-
-		if (!*source || strcmp(source, "bpf") == 0)
-			continue;
-		ezmsg = ezmsg || strcmp(source, "ezmsg") == 0;
-		if (first == EZPROF_NO_OBJECT)
-			first = i;
-	}
-	if (first == EZPROF_NO_OBJECT)
+	while (first < model->n && !is_unmeasured(&model->objects[first]))
+		first++;
+	if (first == model->n)
 		return;
+	EZPROF_EACH (model, EZPROF_PUB, i)
+		ezmsg = ezmsg || ezprof_is_told_by_ezmsg(&model->objects[i]);
 	finding = ezprof_finding_add(c->findings, EZPROF_FINDING_UNPREPARED, first, 60.0);
 	if (!finding)
 		return;
@@ -193,11 +255,7 @@ static void unprepared(struct ezprof_why_context *c)
 				      "with `ezprof run` and attach for the cause: sudo ezprof-bpf "
 				      "attach PID.");
 	else
-		ezprof_put(&text,
-			   "No agent measures process %lld: its totals are known, its times are "
-			   "not. sudo ezprof-bpf attach %lld",
-			   (long long)model->objects[first].pid,
-			   (long long)model->objects[first].pid);
+		say_no_agent(&text, model, first);
 	ezprof_finding_say(c->findings, finding, &text);
 }
 

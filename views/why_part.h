@@ -16,6 +16,10 @@ struct ezprof_why_context {
 #define EZPROF_EACH(model, scope, i) \
 	for (size_t i = (model)->first[scope]; i < (model)->first[(scope) + 1]; i++)
 
+/* " Of its processing time it spent 3 % on a CPU, ..."; nothing where it isn't known. */
+void ezprof_say_time_spent(struct ez_buffer *out, struct ezprof_finding *finding,
+			   const struct ezprof_model *model, size_t subscriber);
+
 /* Is the publisher among those that a finding says are held up? */
 bool ezprof_why_is_waiting(const struct ezprof_findings *findings, size_t publisher);
 
