@@ -29,7 +29,6 @@ abi_(sites|builds): compare the instructions of probe sites, which a sanitizer c
 qemu_.*|cross_.*: build for other machines, without sanitizers
 e2e_package: looks at the package, which is a release build
 python_(own_tests|package|elf): look at the package as it is shipped
-peer_tests|run_versions|interop_server: only our server is of this build: server_.* are the same with less of Python
 runtime_valgrind: memcheck has no room beside a sanitizer'
 if [ "$kind" = thread ]; then
     left_out+='
@@ -42,6 +41,7 @@ fi
 if [ "${EZPROF_SANITIZE_BUILT:-0}" != 1 ]; then
     scripts/build.sh "$preset"
     scripts/interop-venv.sh "$PWD/$build/venv-3.9.0"
+    scripts/perfetto-venv.sh "$PWD/$build/venv-perfetto"
 fi
 
 if [ "$kind" = memcheck ]; then
