@@ -179,6 +179,15 @@ static void close_page(struct ezprof_top_control *control)
 	control->scroll = 0;
 }
 
+/* The key of a page leads to it from any other, and back from itself. */
+static void switch_page(struct ezprof_top_control *control, enum ezprof_top_mode mode)
+{
+	if (control->mode == mode)
+		close_page(control);
+	else
+		open_page(control, mode);
+}
+
 static enum ezprof_top_action page_key(struct ezprof_top_control *control, uint32_t key)
 {
 	size_t up, down;
@@ -199,8 +208,12 @@ static enum ezprof_top_action page_key(struct ezprof_top_control *control, uint3
 	case CONTROL('l'):
 		return EZPROF_TOP_REPAINT;
 	case 'c':
+		switch_page(control, EZPROF_TOP_CAUSES);
+		break;
 	case '?':
 	case 'h':
+		switch_page(control, EZPROF_TOP_HELP);
+		break;
 	case 'q':
 	case 'Q':
 	case EZPROF_KEY_LEFT:
