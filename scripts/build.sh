@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # scripts/build.sh [PRESET]: installs what is missing, configures, builds; default preset dev.
 # All output goes to stderr. EZPROF_WERROR=1 makes warnings errors, as CI does.
-set -eu
+set -eu -o pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-dev}
 
@@ -29,7 +29,16 @@ if [ -n "$home" ] && [ "$home" != "$PWD" ]; then
     echo "    rm -rf '$PWD/$folder'"
     exit 1
 fi
-# Minutes of silence look like a program that hangs.
+# Minutes of silence look like a program that hangs: each tenth of a long build is told.
+tenths() {
+    local line told=0 now
+    while IFS= read -r line; do
+        [[ $line =~ ^\[([0-9]+)/([0-9]+)\] && ${BASH_REMATCH[2]} -ge 200 ]] || continue
+        now=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+        [ "$now" -eq "$told" ] || echo "build: ${now}0 %"
+        told=$now
+    done
+}
 [ -e "$folder/build.ninja" ] || echo "build: compiles into $PWD/$folder; the first time takes some minutes" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -41,7 +50,7 @@ if ! cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 </dev/null; then
     cat "$log"
     exit 1
 fi
-if ! cmake --build --preset "$preset" -j "$(nproc)" >"$log" 2>&1 </dev/null; then
+if ! cmake --build --preset "$preset" -j "$(nproc)" 2>&1 </dev/null | tee "$log" | tenths; then
     cat "$log"
     exit 1
 fi
