@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command_table.h"
 #include "exit_status.h"
+#include "nearest.h"
 #include "output.h"
 
 #include <argp.h>
@@ -9,54 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that is this close to what was typed is suggested. */
-#define SUGGEST_DISTANCE_MAX 2u
 #define NAME_BYTES_MAX 32u
 
-static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
-{
-	unsigned int m = a < b ? a : b;
+/* The command that was meant, of this program or (is_sibling) of the one beside it. */
+struct suggestion {
+	char name[NAME_BYTES_MAX];
+	unsigned int far;
+	bool is_sibling;
+};
 
-	return m < c ? m : c;
+static void consider(struct suggestion *best, const char *typed, const char *name, size_t bytes,
+		     bool is_sibling)
+{
+	struct suggestion s = {.is_sibling = is_sibling};
+
+	snprintf(s.name, sizeof(s.name), "%.*s", (int)bytes, name);
+	s.far = ez_nearness(typed, s.name);
+	if (s.far < best->far)
+		*best = s;
 }
 
-/* Insertions, deletions and changes between two short words. */
-static unsigned int distance(const char *a, const char *b)
+static struct suggestion nearest(const struct ezprof_program *program, const char *typed)
 {
-	unsigned int row[NAME_BYTES_MAX + 1], i, j, diagonal, above;
-	size_t n = strlen(a), m = strlen(b);
+	struct suggestion best = {.far = EZ_FAR};
+	const char *name = program->sibling_commands;
 
-	if (n > NAME_BYTES_MAX || m > NAME_BYTES_MAX)
-		return NAME_BYTES_MAX;
-	for (j = 0; j <= m; j++)
-		row[j] = j;
-	for (i = 1; i <= n; i++) {
-		diagonal = row[0];
-		row[0] = i;
-		for (j = 1; j <= m; j++) {
-			above = row[j];
-			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-			diagonal = above;
-		}
-	}
-	return row[m];
-}
+	for (const struct ezprof_command *c = program->commands; c->name; c++)
+		consider(&best, typed, c->name, strlen(c->name), false);
+	while (*name) {
+		size_t n = strcspn(name, " ");
 
-static const struct ezprof_command *nearest(const struct ezprof_program *program, const char *typed)
-{
-	const struct ezprof_command *c, *best = NULL;
-	unsigned int best_distance = SUGGEST_DISTANCE_MAX + 1;
-
-	for (c = program->commands; c->name; c++) {
-		unsigned int d = distance(typed, c->name);
-
-		/* An abbreviation is as good as a typing error. */
-		if (strlen(typed) > 2 && strncmp(typed, c->name, strlen(typed)) == 0)
-			d = 1;
-		if (d < best_distance) {
-			best = c;
-			best_distance = d;
-		}
+		consider(&best, typed, name, n, true);
+		name += n + (name[n] == ' ');
 	}
 	return best;
 }
@@ -75,29 +60,14 @@ static int help(const struct ezprof_program *program)
 	return ezprof_output_flush(program->name);
 }
 
-/* A command of the program beside this one. */
-static bool is_sibling(const struct ezprof_program *program, const char *typed)
-{
-	const char *at = program->sibling_commands;
-	size_t n = strlen(typed);
-
-	while (n && (at = strstr(at, typed))) {
-		if ((at == program->sibling_commands || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
-			return true;
-		at += n;
-	}
-	return false;
-}
-
 static int unknown(const struct ezprof_program *program, const char *typed)
 {
-	const struct ezprof_command *best = nearest(program, typed);
+	struct suggestion best = nearest(program, typed);
 
 	fprintf(stderr, "%s: no command '%.40s'", program->name, typed);
-	if (is_sibling(program, typed))
-		fprintf(stderr, "; did you mean '%s %s'?", program->sibling, typed);
-	else if (best)
-		fprintf(stderr, "; did you mean '%s'?", best->name);
+	if (best.far < EZ_FAR)
+		fprintf(stderr, "; did you mean '%s%s%s'?", best.is_sibling ? program->sibling : "",
+			best.is_sibling ? " " : "", best.name);
 	fprintf(stderr, " (%s --help lists them)\n", program->name);
 	return EZPROF_EXIT_USAGE;
 }

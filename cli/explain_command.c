@@ -136,13 +136,16 @@ static bool is_known(const char *key)
 static int refuse(const char *key)
 {
 	char nearest[EZPROF_OPENMETRICS_NAME_BYTES];
+	const char *meant = ezprof_metric_nearest(key, nearest, sizeof(nearest));
 	struct ez_buffer shown;
 
 	ez_buffer_init(&shown, KEY_BYTES_MAX);
 	ezprof_put_shortened(&shown, key, KEY_COLUMNS);
-	fprintf(stderr, "%s: no metric '%.*s'; did you mean '%s'? (`%s` lists them)\n", PROGRAM,
-		shown.err ? 0 : (int)shown.len, shown.data ? (const char *)shown.data : "",
-		ezprof_metric_nearest(key, nearest, sizeof(nearest)), PROGRAM);
+	fprintf(stderr, "%s: no metric '%.*s'", PROGRAM, shown.err ? 0 : (int)shown.len,
+		shown.data ? (const char *)shown.data : "");
+	if (meant)
+		fprintf(stderr, "; did you mean '%s'?", meant);
+	fprintf(stderr, " (`%s` lists them)\n", PROGRAM);
 	ez_buffer_free(&shown);
 	return EZPROF_EXIT_USAGE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "metric.h"
+#include "nearest.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -74,36 +75,23 @@ int ezprof_metric_find(const char *text, size_t len, enum ezprof_metric_id *ret_
 	return -ENOENT;
 }
 
-/* How many pairs of neighbouring letters two names share: twice that by their lengths is alike. */
-static double likeness(const char *a, const char *b)
-{
-	size_t shared = 0, n = strlen(a), m = strlen(b), i, j;
-
-	for (i = 0; i + 1 < n; i++) {
-		for (j = 0; j + 1 < m; j++) {
-			if (a[i] == b[j] && a[i + 1] == b[j + 1]) {
-				shared++;
-				break;
-			}
-		}
-	}
-	return n + m ? 2.0 * (double)shared / (double)(n + m) : 0.0;
-}
-
 const char *ezprof_metric_nearest(const char *text, char *out, size_t out_bytes)
 {
 	char name[EZPROF_OPENMETRICS_NAME_BYTES];
-	double best = -1.0;
-	size_t i;
+	unsigned int best = EZ_FAR;
 
-	for (i = 0; i < EZPROF_METRIC_COUNT; i++) {
+	for (size_t i = 0; i < EZPROF_METRIC_COUNT; i++) {
+		unsigned int far, far_id = ez_nearness(text, metrics[i].id);
+
 		full_name(&metrics[i], name, sizeof(name));
-		if (likeness(text, name) > best) {
-			best = likeness(text, name);
+		far = ez_nearness(text, name);
+		far = far < far_id ? far : far_id;
+		if (far < best) {
+			best = far;
 			snprintf(out, out_bytes, "%s", name);
 		}
 	}
-	return out;
+	return best < EZ_FAR ? out : NULL;
 }
 
 const char *ezprof_scope_id(enum ezprof_scope scope)

@@ -61,7 +61,7 @@ int ezprof_metric_find(const char *text, size_t len, enum ezprof_metric_id *ret_
  */
 bool ezprof_metric_meant(const char *text, enum ezprof_metric_id id);
 
-/* The known name ("sub.queue_avg_ms") that is most like the text. */
+/* The known name ("sub.queue_avg_ms") that somebody who typed this meant; NULL: none is near. */
 const char *ezprof_metric_nearest(const char *text, char *out, size_t out_bytes);
 
 const char *ezprof_scope_id(enum ezprof_scope scope);	/* "sub" */

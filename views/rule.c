@@ -101,12 +101,15 @@ static int parse_metric(const char *text, size_t len, struct ezprof_rule *rule, 
 			size_t bytes)
 {
 	char typed[96], near[96];
+	const char *meant;
 
 	if (ezprof_metric_find(text, len, &rule->metric) == 0)
 		return 0;
 	snprintf(typed, sizeof(typed), "%.*s", (int)(len < 90 ? len : 90), text);
-	return refuse(fault, bytes, "there is no metric '%.60s'; is it %s?", typed,
-		      ezprof_metric_nearest(typed, near, sizeof(near)));
+	meant = ezprof_metric_nearest(typed, near, sizeof(near));
+	return refuse(fault, bytes,
+		      "there is no metric '%.60s'%s%s%s (`ezprof explain` lists them)", typed,
+		      meant ? "; did you mean '" : "", meant ? near : "", meant ? "'?" : "");
 }
 
 static int parse(const char *text, struct ezprof_rule *rule, char *fault, size_t bytes)

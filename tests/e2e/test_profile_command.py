@@ -34,7 +34,9 @@ def usage():
         fails("shutdown", "--address", address, status=2, says="--address")
     fails("profile", "extra", status=2)
     fails("profil", status=2, says="did you mean 'profile'")
-    fails("nonsense", status=2, says="no command 'nonsense'")
+    fails("tpo", status=2, says="did you mean 'top'?")
+    fails("attahc", status=2, says="did you mean 'sudo ezprof-bpf attach'?")
+    fails("nonsense", status=2, says="no command 'nonsense' (ezprof --help lists them)")
     fails(status=2)
     fails("profile", status=2, says="EZMSG_GRAPHSERVER_ADDR",
           env={"EZMSG_GRAPHSERVER_ADDR": "rubbish"})

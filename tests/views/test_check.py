@@ -119,7 +119,7 @@ class Check(Case):
 
     def test_usage(self):
         file = self.file("a", made())
-        for rule, says in (("sub.proces_p99_ms > 5", "is it sub.process_p99_ms?"),
+        for rule, says in (("sub.proces_p99_ms > 5", "did you mean 'sub.process_p99_ms'?"),
                            ("sub.process_p99_ms", "one of >"), ("sub.process_p99_ms > x", "no number"),
                            ("sub.process_p99_ms > 5ms", "no number"), ("", "no metric"),
                            ("sub.process_p99_ms{handle} > 5", "label=pattern"),

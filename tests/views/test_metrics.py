@@ -94,6 +94,13 @@ class Metrics(unittest.TestCase):
             self.assertNotIn("\x1b", done.stderr)
             self.assertLess(len(done.stderr), 250)
 
+    def test_nothing_near(self):
+        for key in ("foo", "x", "graphite", "sub.nothing_like_it"):
+            done = subprocess.run([EZPROF, "explain", key], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=20, check=False)
+            self.assertEqual(done.stderr,
+                             f"ezprof explain: no metric '{key}' (`ezprof explain` lists them)\n")
+
     def test_names(self):
         """One name for one thing."""
         for pattern in (r"^\| `([\w.]+)`", r"\| `(ezprof_\w+)` \|"):
