@@ -21,6 +21,7 @@
 #include "server.h"
 #include "server_mark.h"
 #include "standard_streams.h"
+#include "stdout_check.h"
 
 /* As of all of ezprof's programs, see the README. */
 #define EXIT_NOT_PERMITTED 77
@@ -60,7 +61,9 @@ static void announce(const struct ezprof_server *server)
 	address.port = server->port;
 	ez_address_format(&address, text);
 	printf("%s\n", text);
-	fflush(stdout);
+	/* The graph doesn't need it to be read. */
+	if (ez_stdout_flush(program_invocation_short_name))
+		ez_log(EZ_LOG_WARN, "listening on %s all the same", text);
 }
 
 static void tell(const char *state)
@@ -133,12 +136,10 @@ int main(int argc, char **argv)
 	struct ezprof_server server;
 	int err;
 
-	if (ez_standard_streams_reserve())
+	if (ez_standard_streams_reserve() || ez_stdout_check_at_exit())
 		return EXIT_FAILURE;
 	ezprof_options_parse(argc, argv, &options);
 	ez_log_setup(options.log_level, program_invocation_short_name);
-	/* Whoever reads our output may leave; the graph goes on. */
-	signal(SIGPIPE, SIG_IGN);
 	ez_fd_limit_raise();
 	err = ezprof_server_init(&server, &options.config);
 	if (err)

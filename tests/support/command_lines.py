@@ -31,7 +31,7 @@ LINES = {
                ("--address", "{A}", "-o", "{O}.pftrace", "--duration", "0.2"),
                ("--address", "{A}", "-o", "{O}.json", "--duration", "0.2")),
     "run": (("--", "true"),),
-    "serve": (),  # becomes another program, which has tests of its own
+    "serve": (("--version",),),  # runs until a signal: test_endings_serve.py
     "shutdown": (("--help",),),
     "top": (("--address", "{A}", "--once"), ("--from", "{F}", "--once", "--view", "processes")),
     "report": (("--from", "{F}", "-o", "-"), ("--from", "{F}", "-o", "{O}.html"),
@@ -57,6 +57,5 @@ def lines(program, **values):
     for name in commands(program):
         for words in LINES.get(name, (("--address", "{A}"),)):
             found.append([path, name, *(word.format(**values) for word in words)])
-        if name != "serve":
-            found.append([path, name, "--help"])
+        found.append([path, name, "--help"])
     return [*found, [path, "--help"], [path, "--version"]]
