@@ -19,7 +19,7 @@ from graph import Graph
 from tree import ROOT
 
 BIN = os.environ["EZPROF_BIN_DIR"]
-ENV = {**os.environ, "PATH": BIN + ":" + os.environ["PATH"], "HOME": "/nonexistent", "TERM": "dumb"}
+ENV = {**os.environ, "PATH": BIN + ":" + os.environ["PATH"], "TERM": "dumb"}
 FOLDER = os.path.join(ROOT, "completions")
 TYPED_S = 30
 
@@ -176,6 +176,13 @@ def typed_faults(name):
 
 
 def main():
+    with tempfile.TemporaryDirectory() as home:
+        # What a shell leaves goes with it.
+        ENV.update(HOME=home, **{f"XDG_{kind}_HOME": home for kind in ("CONFIG", "DATA", "STATE", "CACHE")})
+        return tried()
+
+
+def tried():
     bad = False
     known = list(programs())
     with Graph() as graph, tempfile.TemporaryDirectory() as folder:
