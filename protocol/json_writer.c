@@ -93,6 +93,15 @@ static bool is_plain(uint8_t c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+/* What follows on the U+FFFD of a byte that is no UTF-8. */
+static void put_stand_in(struct ez_buffer *out, uint8_t byte)
+{
+	char text[EZ_UTF8_STAND_IN_BYTES + 1];
+
+	ez_utf8_stand_in(byte, text);
+	ez_buffer_append_text(out, strchr(text, 'x'));
+}
+
 static void put_string(struct ez_buffer *out, const char *text, size_t len)
 {
 	const uint8_t *data = (const uint8_t *)text;
@@ -108,8 +117,12 @@ static void put_string(struct ez_buffer *out, const char *text, size_t len)
 		ez_buffer_append(out, data + i, run - i);
 		i = run;
 		if (i < len) {
-			i += ez_utf8_decode(data + i, len - i, &code);
+			size_t took = ez_utf8_decode(data + i, len - i, &code);
+
 			put_escaped(out, code);
+			if (code == EZ_UTF8_REPLACEMENT && took == 1)
+				put_stand_in(out, data[i]);
+			i += took;
 		}
 	}
 	ez_buffer_append_text(out, "\"");

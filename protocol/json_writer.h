@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes JSON into a bounded buffer, token by token, in the format of Python's json.dumps: ", " and
- * ": " between tokens, ASCII only. Strings may hold any bytes; what isn't valid UTF-8 becomes
- * U+FFFD. Numbers don't depend on the locale; doubles are the shortest text that reads back the
- * same, always with a point or an exponent ("0.0"). One thread.
+ * ": " between tokens, ASCII only. Strings may hold any bytes; a byte that isn't UTF-8
+ * becomes what stands for it (utf8.h). Numbers don't depend on the locale; doubles are the shortest
+ * text that reads back the same, always with a point or an exponent ("0.0"). One thread.
  */
 #ifndef EZ_JSON_WRITER_H
 #define EZ_JSON_WRITER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* How long a sequence that begins with this byte is; 0 if none does. */
@@ -67,4 +68,32 @@ bool ez_utf8_is_valid(const void *data, size_t len)
 			return false;
 	}
 	return true;
+}
+
+#define MARK "\xef\xbf\xbdx"
+#define MARK_BYTES (sizeof(MARK) - 1)
+
+void ez_utf8_stand_in(uint8_t byte, char ret_text[EZ_UTF8_STAND_IN_BYTES + 1])
+{
+	snprintf(ret_text, EZ_UTF8_STAND_IN_BYTES + 1, MARK "%02x", byte);
+}
+
+/* Lower case only, as above. */
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+uint8_t ez_utf8_stood_for(const char *text, size_t len)
+{
+	int high, low;
+
+	if (len < EZ_UTF8_STAND_IN_BYTES || memcmp(text, MARK, MARK_BYTES) != 0)
+		return 0;
+	high = digit(text[MARK_BYTES]);
+	low = digit(text[MARK_BYTES + 1]);
+	/* All of ASCII is UTF-8. */
+	return high >= 8 && low >= 0 ? (uint8_t)(high * 16 + low) : 0;
 }

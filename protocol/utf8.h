@@ -17,4 +17,17 @@ size_t ez_utf8_decode(const void *data, size_t len, uint32_t *ret_code);
 
 bool ez_utf8_is_valid(const void *data, size_t len);
 
+/*
+ * What stands in a document for a byte that is no UTF-8, since that has to be: U+FFFD, an x and the
+ * byte's two digits, so that two names that differ do so there. A name that has those characters
+ * itself, as one that was repaired before does, can't be told from it.
+ */
+#define EZ_UTF8_STAND_IN_BYTES 6u
+
+/* Writes it, terminated. */
+void ez_utf8_stand_in(uint8_t byte, char ret_text[EZ_UTF8_STAND_IN_BYTES + 1]);
+
+/* The byte that such a text begins with stands for; 0: there is none. */
+uint8_t ez_utf8_stood_for(const char *text, size_t len);
+
 #endif

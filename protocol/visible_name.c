@@ -75,6 +75,7 @@ void ez_visible_name(struct ez_buffer *out, const char *name)
 {
 	size_t len = strlen(name), at, took;
 	uint32_t code;
+	uint8_t byte;
 
 	for (at = 0; at < len; at += took) {
 		took = ez_utf8_decode(name + at, len - at, &code);
@@ -82,7 +83,10 @@ void ez_visible_name(struct ez_buffer *out, const char *name)
 			put_ascii(out, name, at);
 		else if (code == EZ_UTF8_REPLACEMENT && took == 1)
 			put_code(out, 'x', 2, (uint8_t)name[at]);
-		else if (is_unseen(code))
+		else if ((byte = ez_utf8_stood_for(name + at, len - at))) {
+			put_code(out, 'x', 2, byte);
+			took = EZ_UTF8_STAND_IN_BYTES;
+		} else if (is_unseen(code))
 			put_code(out, code > 0xffff ? 'U' : 'u', code > 0xffff ? 8 : 4, code);
 		else
 			ez_buffer_append(out, name + at, took);

@@ -9,10 +9,11 @@
 #include "buffer.h"
 
 /*
- * Appends the name. As \xNN: control characters, bytes that aren't UTF-8, blanks that nobody would
- * see (first, last, beside another one). As \uNNNN: what has no width, changes the direction, or
- * looks like something else by Unicode's own word (combining marks, other blanks). A backslash is
- * doubled, so that all this can be undone. Letters of all scripts, wide ones and emoji stay.
+ * Appends the name. As \xNN: control characters, bytes that aren't UTF-8 and what stands for such
+ * in a document (utf8.h), blanks that nobody would see (first, last, beside another one). As
+ * \uNNNN: what has no width, changes the direction, or looks like something else by Unicode's own
+ * word (combining marks, other blanks). A backslash is doubled, so that all this can be undone.
+ * Letters of all scripts, wide ones and emoji stay.
  */
 void ez_visible_name(struct ez_buffer *out, const char *name);
 

@@ -31,7 +31,7 @@ struct ezprof_census_graph {
 
 struct ezprof_census_process {
 	pid_t pid;
-	char comm[64];				     /* valid UTF-8 */
+	char comm[96];				     /* valid UTF-8, of 15 bytes */
 	struct ezprof_target *target;		     /* it has probes; NULL: it has none */
 	const struct ezprof_census_graph *serves;    /* it listens there; NULL: nowhere */
 	const struct ezprof_census_graph *connected; /* without probes of that graph */

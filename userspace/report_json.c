@@ -4,7 +4,9 @@
 #include "json_value.h"
 #include "loader.h"
 #include "report_endpoint.h"
+#include "text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SCHEMA "ezprof.profile/1"
@@ -33,6 +35,15 @@ static void add_endpoints(struct json_object *publishers, struct json_object *ch
 		json_object_array_add(channels, ezprof_report_channel(profile, &rows[i]));
 }
 
+/* A name that is cut within a character is common: it has 15 bytes at most. */
+static void add_comm(struct json_object *o, const char *comm)
+{
+	char *text = ezprof_text_repair(comm, strlen(comm), 0);
+
+	ezprof_json_text(o, "comm", text ? text : "");
+	free(text);
+}
+
 static struct json_object *attached_list(const struct ezprof_profile *profile)
 {
 	struct json_object *list = json_object_new_array();
@@ -43,7 +54,7 @@ static struct json_object *attached_list(const struct ezprof_profile *profile)
 		struct json_object *o = json_object_new_object();
 
 		ezprof_json_u64(o, "pid", (uint64_t)a->pid);
-		ezprof_json_text(o, "comm", a->comm);
+		add_comm(o, a->comm);
 		ezprof_json_u64(o, "start_time", a->start_time);
 		ezprof_json_text(o, "state", state_text[a->state]);
 		ezprof_json_u64_if(o, "exited_ns", a->exited_ns, a->exited_ns);

@@ -14,12 +14,9 @@
 
 /*
  * Copies the n bytes at `from`, up to the first NUL, to a new terminated string, owned by the
- * caller; every byte that isn't part of valid UTF-8 becomes U+FFFD, and what exceeds
- * EZPROF_TEXT_BYTES_MAX (or was `cut` before) an ellipsis. NULL without memory. Pure.
+ * caller; every byte that isn't part of valid UTF-8 becomes what stands for it (utf8.h), and what
+ * exceeds EZPROF_TEXT_BYTES_MAX (or was `cut` before) an ellipsis. NULL without memory. Pure.
  */
 char *ezprof_text_repair(const char *from, size_t n, int cut);
-
-/* Bytes of the valid UTF-8 character at `from`, of at most n bytes; 0 = not one. n > 0. */
-size_t ezprof_utf8_length(const char *from, size_t n);
 
 #endif

@@ -47,10 +47,10 @@ static void write_json(const uint8_t *data, size_t size)
 	struct ez_buffer buffer;
 	struct ez_json json;
 
-	ez_buffer_init(&buffer, 6 * size + 2);
+	ez_buffer_init(&buffer, 9 * size + 2);
 	ez_json_init(&json, &buffer);
 	ez_json_str_n(&json, (const char *)data, size);
-	/* Six characters per byte at most, all of them ASCII. */
+	/* Nine characters per byte at most, of what is no UTF-8; all of them ASCII. */
 	if (buffer.err)
 		abort();
 	for (size_t i = 0; i < buffer.len; i++)

@@ -91,7 +91,7 @@ static struct ezprof_row client(uint32_t index, uint8_t own, uint64_t leases)
 
 int main(int argc, char **argv)
 {
-	static const struct ezprof_attached attached = {4242, "demo", 12345, EZPROF_TARGET_EXITED,
+	static const struct ezprof_attached attached = {4242, "d\xc3", 12345, EZPROF_TARGET_EXITED,
 							NOW_NS - 1};
 	static const struct ezprof_fault fault = {4243, EZPROF_REASON_HOSTILE, "not a registry"};
 	struct ezprof_row rows[] = {

@@ -84,11 +84,12 @@ static void test_strings(void **state)
 	check_string("\xc3\xa4\xe2\x82\xac", 5, "\"\\u00e4\\u20ac\"");
 	check_string("\xf0\x9f\x98\x80", 4, "\"\\ud83d\\ude00\"");
 	/* Cut short, overlong, surrogate, beyond the last code point, stray continuation. */
-	check_string("\xe2\x82", 2, "\"\\ufffd\\ufffd\"");
-	check_string("\xc0\x80", 2, "\"\\ufffd\\ufffd\"");
-	check_string("\xed\xa0\x80", 3, "\"\\ufffd\\ufffd\\ufffd\"");
-	check_string("\xf4\x90\x80\x80", 4, "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
-	check_string("\x80z", 2, "\"\\ufffdz\"");
+	check_string("\xe2\x82", 2, "\"\\ufffdxe2\\ufffdx82\"");
+	check_string("\xc0\x80", 2, "\"\\ufffdxc0\\ufffdx80\"");
+	check_string("\xed\xa0\x80", 3, "\"\\ufffdxed\\ufffdxa0\\ufffdx80\"");
+	check_string("\xf4\x90\x80\x80", 4, "\"\\ufffdxf4\\ufffdx90\\ufffdx80\\ufffdx80\"");
+	check_string("\x80z", 2, "\"\\ufffdx80z\"");
+	check_string("\xef\xbf\xbd", 3, "\"\\ufffd\"");
 }
 
 static void check_number(double value, const char *expected)

@@ -68,6 +68,7 @@ class Report(unittest.TestCase):
         self.assertEqual(agent["losses"]["no_slot"], 7)
         self.assertIsNone(agent["cost"]["hits_per_s"])
         self.assertEqual(agent["attached"][0]["state"], "exited")
+        self.assertEqual(agent["attached"][0]["comm"], "d\ufffdxc3")
 
     def test_window_too_long(self):
         document = made("long")

@@ -60,6 +60,10 @@ static void what_is_not_seen_is_said(void **state)
 	check("x\U000e0041", "x\\U000e0041");
 	check("\xff\xc3(\xed\xa0\x80", "\\xff\\xc3(\\xed\\xa0\\x80");
 	check("cut \xe2\x82", "cut \\xe2\\x82");
+	/* Repaired before. */
+	check("a\xef\xbf\xbdxff", "a\\xff");
+	check("\xef\xbf\xbdx7f \xef\xbf\xbdxFF \xef\xbf\xbdxf",
+	      "\xef\xbf\xbdx7f \xef\xbf\xbdxFF \xef\xbf\xbdxf");
 }
 
 /* Each code point: one that may move a cursor is never there itself. */

@@ -21,8 +21,8 @@ NAMES = ('"quoted", comma', "back\\slash", "line\nbreak", "\x1b]0;title\x07", "\
          "plain ", "Gr\u00fc\u00dfe/\u65e5\u672c", "Gru\u0308\u00dfe/\u65e5\u672c",
          "\u05e9\u05dc\u05d5\u05dd\u202e/\U0001f600", "</script>&lt;", LONG + "a", LONG + "b",
          "SYS/" + "y" * 2000 + "a" + "y" * 2000, "SYS/" + "y" * 2000 + "b" + "y" * 2000)
-# No UTF-8: as handles, of which nobody asks that they are; shown with U+FFFD.
-BROKEN = (b"br\xffken\xc3", b"cut \xe2\x82")
+# No UTF-8: as handles, of which nobody asks that they are.
+BROKEN = (b"br\xffken\xc3", b"br\xfeken\xc3", b"cut \xe2\x82")
 VENV = os.environ.get("EZPROF_PERFETTO_VENV", "")
 
 
@@ -31,8 +31,13 @@ def handle(name):
 
 
 def repaired(name):
-    """Each byte that is no UTF-8 is U+FFFD."""
-    return re.sub("[\udc80-\udcff]", "\ufffd", os.fsdecode(name))
+    """Each byte that is no UTF-8 is U+FFFD, x and its digits."""
+    return re.sub("[\udc80-\udcff]", lambda m: f"\ufffdx{ord(m[0]) - 0xdc00:02x}", os.fsdecode(name))
+
+
+def visible(name):
+    """The same as people see it."""
+    return re.sub("[\udc80-\udcff]", lambda m: f"\\x{ord(m[0]) - 0xdc00:02x}", os.fsdecode(name))
 
 
 def clean(text):
@@ -76,6 +81,7 @@ def by_views(address):
     text = clean(said("graph", "--live", "--address", address))
     shown = [line.split(" -> ") for line in text.splitlines() if " -> " in line]
     assert {(undone(a), undone(b.split(" [")[0])) for a, b in shown} >= {(n, handle(n)) for n in NAMES}
+    assert {b.split(" [")[0] for _, b in shown} >= set(map(visible, BROKEN)), text
     for form in ("dot", "mermaid"):
         clean(said("graph", "--live", "--format", form, "--address", address).replace("\t", ""))
 
