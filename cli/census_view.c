@@ -10,6 +10,8 @@
 /* Longer names are shortened in their middle. */
 #define PROGRAM_COLUMNS 16u
 #define NAME_COLUMNS 60u
+/* Of processes with the same reason. */
+#define NAMED_MAX 8u
 
 static const char *const kinds[] = {
 #define KIND_NAME(name, value, text) [value] = text,
@@ -173,6 +175,48 @@ void ezprof_census_text(struct ez_buffer *out, const struct ezprof_census *censu
 		put_orphans(out, census, &census->list[i]);
 }
 
+static void put_names(struct ez_buffer *out, const struct ezprof_refused_processes *refused,
+		      size_t reason)
+{
+	size_t n = 0, all = ezprof_refused_of(refused, reason);
+
+	for (size_t i = 0; i < refused->count && n < NAMED_MAX; i++) {
+		const struct ezprof_refused *p = &refused->list[i];
+
+		if (p->reason != reason)
+			continue;
+		ezprof_put(out, "%s%d (", n++ ? ", " : "", (int)p->pid);
+		ezprof_put_shortened(out, p->comm, PROGRAM_COLUMNS);
+		ezprof_put(out, ")");
+	}
+	if (all > n)
+		ezprof_put(out, " and %zu more, which --json names", all - n);
+}
+
+void ezprof_census_refused_text(struct ez_buffer *out, const char *program,
+				const struct ezprof_refused_processes *refused)
+{
+	for (size_t i = 0; i < refused->reason_count; i++) {
+		const struct ezprof_refusal *r = &refused->reasons[i];
+		size_t n = ezprof_refused_of(refused, i);
+
+		if (!n)
+			continue;
+		ezprof_put(out, "%s: %zu process%s may not be looked into: ", program, n,
+			   n == 1 ? "" : "es");
+		put_names(out, refused, i);
+		ezprof_put(out, "\n  why: %s: %s\n", r->what, r->why);
+		if (*r->now)
+			ezprof_put(out, "  now: %s\n", r->now);
+		/* To give rights to a program for good is for the one that measures. */
+		if (*r->forever && !r->missing)
+			ezprof_put(out, "  for good: %s\n", r->forever);
+	}
+	if (refused->total > refused->count)
+		ezprof_put(out, "%s: %zu more may not be looked into\n", program,
+			   refused->total - refused->count);
+}
+
 static void json_endpoints(struct ez_json *j, const struct ezprof_endpoints *found)
 {
 	ez_json_key(j, "endpoints");
@@ -239,6 +283,23 @@ static void json_process(struct ez_json *j, const struct ezprof_census *census,
 	}
 }
 
+static void json_refused(struct ez_json *j, const struct ezprof_refused_processes *refused)
+{
+	ez_json_key(j, "refused");
+	ez_json_array_begin(j);
+	for (size_t i = 0; i < refused->count; i++) {
+		const struct ezprof_refused *p = &refused->list[i];
+
+		ez_json_object_begin(j);
+		ez_json_kv_i64(j, "pid", p->pid);
+		ez_json_kv_str(j, "program", p->comm);
+		ez_json_kv_str(j, "what", refused->reasons[p->reason].what);
+		ez_json_kv_str(j, "why", refused->reasons[p->reason].why);
+		ez_json_object_end(j);
+	}
+	ez_json_array_end(j);
+}
+
 void ezprof_census_json(struct ez_buffer *out, const struct ezprof_census *census)
 {
 	struct ez_json j;
@@ -250,7 +311,9 @@ void ezprof_census_json(struct ez_buffer *out, const struct ezprof_census *censu
 	for (size_t i = 0; i < census->count; i++)
 		json_process(&j, census, &census->list[i]);
 	ez_json_array_end(&j);
-	ez_json_kv_u64(&j, "not_permitted", census->closed);
+	ez_json_kv_u64(&j, "not_permitted", census->refused.total);
+	json_refused(&j, &census->refused);
+	ez_json_kv_bool(&j, "others_hidden", census->hidden);
 	ez_json_kv_u64(&j, "left_out", census->left_out);
 	ez_json_object_end(&j);
 	ez_buffer_append_text(out, "\n");

@@ -9,6 +9,13 @@
 /* A line for each process and graph, orphans explained below; each endpoint too if asked for. */
 void ezprof_census_text(struct ez_buffer *out, const struct ezprof_census *census, bool endpoints);
 
+/*
+ * Who may not be looked into: for each reason a line that names the first ones, why, and what to
+ * do; nothing where all may be. program: what lines begin with.
+ */
+void ezprof_census_refused_text(struct ez_buffer *out, const char *program,
+				const struct ezprof_refused_processes *refused);
+
 /* One object on one line. */
 void ezprof_census_json(struct ez_buffer *out, const struct ezprof_census *census);
 

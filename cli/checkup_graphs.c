@@ -85,9 +85,9 @@ static void check_processes(struct ezprof_checkup *c, const struct ezprof_census
 {
 	char hidden[64] = "";
 
-	if (census->closed)
+	if (census->refused.total)
 		snprintf(hidden, sizeof(hidden), "; %zu other%s may not be looked into",
-			 census->closed, plural(census->closed));
+			 census->refused.total, plural(census->refused.total));
 
 	if (n->processes)
 		ezprof_checkup_add(c, "processes", EZPROF_HEALTHY, NULL,

@@ -59,6 +59,17 @@ static int print(const struct options *o, const struct ezprof_census *census)
 	return ezprof_output_buffer(PROGRAM, &out);
 }
 
+static void print_refused(const struct ezprof_refused_processes *refused)
+{
+	struct ez_buffer out;
+
+	ez_buffer_init(&out, SIZE_MAX / 2);
+	ezprof_census_refused_text(&out, PROGRAM, refused);
+	if (out.len)
+		fwrite(out.data, 1, out.len, stderr);
+	ez_buffer_free(&out);
+}
+
 static void print_notes(const struct options *o, const struct ezprof_census *census)
 {
 	if (!census->count && !o->usual.json)
@@ -66,10 +77,12 @@ static void print_notes(const struct options *o, const struct ezprof_census *cen
 			"%s: no process carries ezprof's probes or is connected to a known "
 			"graph server\n",
 			PROGRAM);
-	if (census->closed)
-		fprintf(stderr, "%s: %zu process%s may not be looked into%s\n", PROGRAM,
-			census->closed, census->closed == 1 ? "" : "es",
-			geteuid() ? "; root sees all: sudo ezprof ps" : "");
+	print_refused(&census->refused);
+	if (census->hidden)
+		fprintf(stderr,
+			"%s: processes of other users are not seen at all: /proc is mounted with "
+			"hidepid; %s\n",
+			PROGRAM, geteuid() ? "root sees them: sudo ezprof ps" : "mount it without");
 	if (census->left_out)
 		fprintf(stderr, "%s: %zu were too many and are left out\n", PROGRAM,
 			census->left_out);

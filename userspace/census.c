@@ -113,7 +113,8 @@ static void note_known_graphs(struct ezprof_census *c)
 	note_graph(c, EZ_DEFAULT_ADDRESS, false);
 }
 
-static void read_comm(pid_t pid, struct ezprof_census_process *p)
+/* "" where it can't be read. */
+static void read_comm(pid_t pid, char *ret_comm, size_t bytes)
 {
 	char path[32], text[32];
 	char *repaired;
@@ -129,7 +130,7 @@ static void read_comm(pid_t pid, struct ezprof_census_process *p)
 	if (n <= 0)
 		return;
 	repaired = ezprof_text_repair(text, (size_t)n - 1, 0);
-	snprintf(p->comm, sizeof(p->comm), "%s", repaired ? repaired : "");
+	snprintf(ret_comm, bytes, "%s", repaired ? repaired : "");
 	free(repaired);
 }
 
@@ -152,7 +153,7 @@ static struct ezprof_census_process *add_process(struct ezprof_census *c, pid_t 
 	}
 	p = &c->list[c->count++];
 	*p = (struct ezprof_census_process){.pid = pid};
-	read_comm(pid, p);
+	read_comm(pid, p->comm, sizeof(p->comm));
 	return p;
 }
 
@@ -167,15 +168,30 @@ static void note_graphs_of(struct ezprof_census *c, const struct ezprof_target *
 	}
 }
 
+static void note_refused(struct ezprof_census *c, pid_t pid, const struct ezprof_refusal *refusal)
+{
+	char comm[sizeof(c->list->comm)] = "";
+
+	read_comm(pid, comm, sizeof(comm));
+	ezprof_refused_note(&c->refused, pid, comm, refusal);
+}
+
+/* Somebody has this number wherever there are processes. */
+static bool is_hidden(void)
+{
+	return access("/proc/1/stat", R_OK) != 0;
+}
+
 static int look_for_probes(struct ezprof_census *c, struct ezprof_opener *opener, pid_t pid)
 {
 	char sentence[EZPROF_SENTENCE_BYTES];
 	struct ezprof_census_process *p;
+	struct ezprof_refusal refusal = {0};
 	struct ezprof_target *target;
-	int err = ezprof_target_open(opener, pid, &target, NULL, sentence);
+	int err = ezprof_target_open(opener, pid, &target, &refusal, sentence);
 
 	if (err == -EPERM || err == -EACCES)
-		c->closed++;
+		note_refused(c, pid, &refusal);
 	if (err)
 		return err == -EPIPE || err == -ENOMEM ? err : 0;
 	ezprof_target_refresh(target, ez_clock_mono_ns());
@@ -292,6 +308,7 @@ static int look(struct ezprof_census *c, struct ezprof_opener *opener)
 			continue;
 		err = look_for_probes(c, opener, pid);
 	}
+	c->hidden = is_hidden();
 	note_known_graphs(c);
 	if (table.count)
 		qsort(table.list, table.count, sizeof(table.list[0]), by_age);
@@ -330,6 +347,7 @@ void ezprof_census_free(struct ezprof_census *c)
 	for (size_t i = 0; i < c->count; i++)
 		ezprof_target_free(c->list[i].target);
 	free(c->list);
+	ezprof_refused_free(&c->refused);
 	free(c);
 }
 

@@ -4,7 +4,7 @@
  * what they have and of which graph they are), graph servers (by their marks, and by who listens
  * where a graph is said to be), and those that are connected to one though they have no probes.
  * Processes that share memory as ezmsg's Python ones do are named too, without knowing their graph.
- * Nothing is sent to anybody. What may not be looked into is counted. One thread.
+ * Nothing is sent to anybody. What may not be looked into is named, with the reason. One thread.
  */
 #ifndef EZPROF_CENSUS_H
 #define EZPROF_CENSUS_H
@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "parse.h"
+#include "refused_processes.h"
 #include "target.h"
 
 #define EZPROF_CENSUS_GRAPHS_MAX 64u
@@ -45,7 +46,8 @@ struct ezprof_census {
 	size_t n_graphs;
 	struct ezprof_census_process *list; /* by ascending pid */
 	size_t count, room;
-	size_t closed;	 /* processes that may not be looked into */
+	struct ezprof_refused_processes refused; /* those that may not be looked into */
+	bool hidden;	 /* /proc doesn't show processes of other users (hidepid) */
 	size_t left_out; /* graphs or processes beyond the limits */
 };
 

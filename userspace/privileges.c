@@ -51,11 +51,41 @@ static void append(char *text, size_t size, const char *more)
 	snprintf(text + used, size - used, "%s", more);
 }
 
-/* The missing ones by name, and all of them as setcap wants them. */
-static bool missing_caps(const struct need *need, char *names, size_t size)
+/* The bounding set before it was given up; not known: it is still there. */
+static struct {
+	bool known;
+	uint64_t caps;
+} bounds;
+
+static void note_bounds(void)
+{
+	uint64_t caps = 0;
+
+	capng_get_caps_process();
+	for (unsigned int cap = 0; cap < 64; cap++) {
+		if (capng_have_capability(CAPNG_BOUNDING_SET, cap))
+			caps |= UINT64_C(1) << cap;
+	}
+	bounds.caps = caps;
+	bounds.known = true;
+}
+
+static bool in_bounds(unsigned int cap)
+{
+	if (!bounds.known)
+		return capng_have_capability(CAPNG_BOUNDING_SET, cap);
+	return bounds.caps >> cap & 1;
+}
+
+/*
+ * The missing ones by name. ret_regained: sudo or a file's capabilities bring them; they don't
+ * where the bounding set lacks one, as in containers.
+ */
+static bool missing_caps(const struct need *need, char *names, size_t size, bool *ret_regained)
 {
 	bool missing = false;
 
+	*ret_regained = true;
 	names[0] = '\0';
 	for (size_t i = 0; i < 3 && need->caps[i]; i++) {
 		char name[40];
@@ -69,6 +99,8 @@ static bool missing_caps(const struct need *need, char *names, size_t size)
 			*c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
 		append(names, size, name);
 		missing = true;
+		if (!in_bounds(need->caps[i]))
+			*ret_regained = false;
 	}
 	return missing;
 }
@@ -106,13 +138,21 @@ static void append_arguments(char *text, size_t size)
 	}
 }
 
-static void explain_missing(const char *names, struct ezprof_refusal *r)
+static void explain_missing(const char *names, bool regained, struct ezprof_refusal *r)
 {
 	char path[200];
 
 	own_path(path, sizeof(path));
 	r->missing = true;
-	snprintf(r->why, sizeof(r->why), "%s missing", names);
+	snprintf(r->why, sizeof(r->why), "%s missing%s", names,
+		 regained ? "" : ", and the bounding set keeps even root from having them");
+	if (!regained) {
+		snprintf(r->now, sizeof(r->now), "run it on the host, outside of the container");
+		snprintf(r->forever, sizeof(r->forever),
+			 "give the container or service these capabilities (docker run --cap-add, "
+			 "CapabilityBoundingSet=)");
+		return;
+	}
 	/* With the full path: sudo doesn't see a virtual environment, or $PATH. */
 	snprintf(r->now, sizeof(r->now), "sudo %s", path);
 	append_arguments(r->now, sizeof(r->now));
@@ -202,6 +242,7 @@ void ezprof_privileges_explain(enum ezprof_attempt attempt, int err,
 	const struct need *need = &needs[attempt];
 	struct ezprof_refusal r = {0};
 	char names[160];
+	bool regained;
 
 	snprintf(r.what, sizeof(r.what), "%s", need->what);
 	capng_get_caps_process();
@@ -209,8 +250,8 @@ void ezprof_privileges_explain(enum ezprof_attempt attempt, int err,
 		snprintf(r.why, sizeof(r.why), "%s is missing: mount /sys", EZPROF_UPROBE_TYPE);
 	else if (err != -EPERM && err != -EACCES)
 		snprintf(r.why, sizeof(r.why), "%s", strerror(-err));
-	else if (missing_caps(need, names, sizeof(names)))
-		explain_missing(names, &r);
+	else if (missing_caps(need, names, sizeof(names), &regained))
+		explain_missing(names, regained, &r);
 	else
 		explain_refused(attempt, err, &r);
 	*ret_refusal = r;
@@ -283,6 +324,8 @@ int ezprof_privileges_reduce(bool sys_admin)
 	/* Its own filter comes after this. */
 	if (!others_filter)
 		others_filter = file_says("/proc/self/status", FILTERED) ? 1 : -1;
+	if (!bounds.known)
+		note_bounds();
 	if (drop_bounds())
 		return -EPERM;
 	for (i = 0; i < n; i++)

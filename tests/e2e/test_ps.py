@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -148,11 +149,39 @@ def others():
                                 capture_output=True, timeout=60, stdin=subprocess.DEVNULL,
                                 check=False)
         assert result.returncode == 0, result
-        assert "may not be looked into; root sees all: sudo ezprof ps" in result.stderr, result
-        assert json.loads(result.stdout)["not_permitted"] > 0
+        assert "why: cannot read the process's memory: CAP_SYS_PTRACE and " in result.stderr, result
+        assert f"now: sudo {BIN}/ezprof ps --json\n" in result.stderr and "for good" not in result.stderr, result
+        document = json.loads(result.stdout)
+        assert document["not_permitted"] == len(document["refused"]) > 0, document
+        [refused] = [p for p in document["refused"] if p["pid"] == roots.pid]
+        assert refused["program"] == "probe_player" and "CAP_SYS_PTRACE" in refused["why"], refused
+        assert re.search(r" processes may not be looked into: (\d+ \([^)]+\)(, | and ))+\d+ more", result.stderr), \
+            result.stderr
         assert len(rows(mine.process.pid, result.stdout)) == 1, result
         assert not rows(roots.pid, result.stdout)
         assert rows(mine.process.pid) and rows(roots.pid)
+
+
+def bounded():
+    """Root of a container: to become root once more would bring nothing."""
+    bounds = ["setpriv", "--bounding-set=-sys_ptrace"]
+    with Player() as player:
+        result = subprocess.run([*bounds, os.path.join(BIN, "ezprof"), "ps"], text=True, capture_output=True,
+                                timeout=60, stdin=subprocess.DEVNULL, check=False)
+        assert "CAP_SYS_PTRACE missing, and the bounding set keeps" in result.stderr, result
+        assert "sudo" not in result.stderr and "now: run it on the host" in result.stderr, result
+
+
+def hidden():
+    """/proc with hidepid: that there is more than is seen."""
+    mounted = ["unshare", "--mount", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh"]
+    user = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups", "env", "-u", "SUDO_UID", "HOME=/"]
+    for prefix, says in ((user, True), ([], False)):
+        result = subprocess.run([*mounted, *prefix, os.path.join(BIN, "ezprof"), "ps", "--json"], text=True,
+                                capture_output=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+        assert result.returncode in (0, 4), result
+        assert ("hidepid; root sees them: sudo ezprof ps" in result.stderr) == says, result
+        assert json.loads(result.stdout)["others_hidden"] == says, result
 
 
 def bad_usage():
@@ -163,6 +192,6 @@ def bad_usage():
 
 if os.geteuid():
     skip("wants root, to see processes of others", "EZPROF_REQUIRE_BPF")
-for story in (graph_and_orphan, no_probes, inherited, hostile, others, bad_usage):
+for story in (graph_and_orphan, no_probes, inherited, hostile, others, bounded, hidden, bad_usage):
     story()
     print(f"{story.__name__}: ok", flush=True)
