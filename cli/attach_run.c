@@ -3,6 +3,7 @@
 #include "agent.h"
 #include "agent_socket.h"
 #include "clock.h"
+#include "complaints.h"
 #include "discovery.h"
 #include "exit_status.h"
 #include "fd_limit.h"
@@ -36,7 +37,8 @@ struct attach {
 	struct ezprof_agent *agent;
 	struct ezprof_refusal refusal; /* of the last process that was refused */
 	bool refused;
-	size_t failed; /* processes that are not measured */
+	size_t failed;			     /* processes that are not measured, */
+	struct ezprof_complaints complaints; /* and why not */
 };
 
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
@@ -57,6 +59,12 @@ static void say_line(void *context, const char *line)
 {
 	(void)context;
 	say("%s", line);
+}
+
+static void complain(struct attach *a, pid_t pid, const char *sentence)
+{
+	if (!ezprof_complaints_note(&a->complaints, pid, sentence))
+		say("process %d: %s", (int)pid, sentence);
 }
 
 static int not_permitted(const struct ezprof_refusal *refusal)
@@ -98,7 +106,7 @@ static void add_processes(struct attach *a)
 		a->failed++;
 		if (err == -ENOMEM)
 			strcpy(sentence, "no memory");
-		say("process %d: %s", (int)pid, sentence);
+		complain(a, pid, sentence);
 		if (err == -EPERM || err == -EACCES) {
 			a->refused = true;
 			a->refusal = refusal;
@@ -113,7 +121,7 @@ static void link_failed(void *context, const struct ezprof_target *target, int e
 
 	a->failed++;
 	a->refused = a->refused || err == -EPERM || err == -EACCES;
-	say("process %d: %s", (int)target->process->pid, sentence);
+	complain(a, target->process->pid, sentence);
 }
 
 static void joined(void *context, struct ezprof_target *target)
@@ -137,6 +145,7 @@ static int discover(struct attach *a)
 	if (!a->discovery)
 		return -ENOMEM;
 	add_processes(a);
+	ezprof_complaints_tell(&a->complaints, say_line, NULL);
 	ezprof_discovery_look(a->discovery, &refusal);
 	/* Somewhere there is always a process that nobody may look into. */
 	if (refusal.missing && !a->refused) {
@@ -196,6 +205,7 @@ static int start(struct attach *a)
 	if (!is_worth_starting(a))
 		return nothing_left(a);
 	err = ezprof_measurement_start(a->measurement, &options, &refusal);
+	ezprof_complaints_tell(&a->complaints, say_line, NULL);
 	if (!err)
 		return EZPROF_EXIT_OK;
 	if (refusal.what[0] && (err == -EPERM || err == -EACCES))

@@ -6,6 +6,7 @@
  */
 #include "discovery.h"
 #include "clock.h"
+#include "complaints.h"
 #include "process_table.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ struct ezprof_discovery {
 	struct ezprof_measurement *measurement;
 	struct ezprof_discovery_options options;
 	struct ezprof_process_table table;
+	struct ezprof_complaints complaints;
 };
 
 struct ezprof_discovery *ezprof_discovery_new(struct ezprof_measurement *measurement,
@@ -140,7 +142,10 @@ static int try(struct ezprof_discovery *d, struct ezprof_candidate *c, uint64_t 
 	if (m->started) {
 		err = ezprof_measurement_attach(m, target, refusal, sentence);
 		if (err) {
-			complain(d, c->pid, sentence);
+			if (!c->complained_of &&
+			    !ezprof_complaints_note(&d->complaints, c->pid, sentence))
+				complain(d, c->pid, sentence);
+			c->complained_of = true;
 			return err == -EPIPE ? err : 0;
 		}
 	}
@@ -173,6 +178,7 @@ static int follow(struct ezprof_discovery *d, struct ezprof_candidate *c,
 	ezprof_measurement_exited(d->measurement, target);
 	c->looks = 0;
 	c->next_look_ns = 0;
+	c->complained_of = false;
 	return 0;
 }
 
@@ -195,5 +201,6 @@ int ezprof_discovery_look(struct ezprof_discovery *d, struct ezprof_refusal *ret
 		else if (!target && is_asked_for(d, c) && is_due(c, now_ns))
 			err = try(d, c, now_ns, ret_refusal ? ret_refusal : &ignored);
 	}
+	ezprof_complaints_tell(&d->complaints, d->options.say, d->options.context);
 	return err == -EPIPE ? err : 0;
 }

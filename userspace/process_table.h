@@ -22,6 +22,7 @@ struct ezprof_candidate {
 	uint32_t looks;
 	uint64_t next_look_ns;
 	uint64_t looked_at_bytes; /* size_bytes then */
+	bool complained_of;	  /* what it executes now can't be measured */
 };
 
 struct ezprof_process_table {

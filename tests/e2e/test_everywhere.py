@@ -254,12 +254,16 @@ def half_of_the_probes():
                 assert not agent.said("lacks"), agent.stderr()
                 counted(agent, player)
                 assert agent.ask()["errors"] == []
-        with At(without_probe("window", folder)) as player, At(PLAYER) as other:
+        bare = without_probe("window", folder)
+        with At(bare) as player, At(PLAYER) as other:
             result = command("ezprof-bpf", "attach", player.pid)
             assert result.returncode == 4 and "lacks the probes" in result.stderr, result
             with Agent(player.pid, other.pid) as agent:
                 assert agent.said(f"process {player.pid}: cannot be attached to"), agent.stderr()
                 counted(agent, other)
+            with At(bare) as twin, Agent(player.pid, twin.pid, other.pid) as agent:
+                assert agent.said(f"processes {player.pid}, {twin.pid}: cannot be attached to"), agent.stderr()
+                assert agent.stderr().count("cannot be attached to") == 1, agent.stderr()
             with Agent(player.pid, "--probes", "both") as agent:
                 assert agent.said("lacks the probes window"), agent.stderr()
                 [error] = agent.ask()["errors"]

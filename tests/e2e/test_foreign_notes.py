@@ -153,6 +153,9 @@ def comes_later(target):
                 while not agent.said(f"process {late.pid}: cannot be attached to any more"):
                     assert time.monotonic() < deadline, agent.stderr()
                     time.sleep(0.1)
+                # Three looks at the process, one complaint.
+                time.sleep(3)
+                assert agent.stderr().count("cannot be attached to any more") == 1, agent.stderr()
             usual.do("publish", 0, 11, 1)
             assert agent.ask()["publishers"][0]["messages"]["total"] == 11
 
