@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The table: a block for publishers, subscribers and tasks, with a line on the whole before. */
+/*
+ * The table: a block for publishers, subscribers and tasks, with a line on the whole before. Where
+ * a block's columns don't fit, none is left out: each row becomes lines of a name and its value.
+ */
 #include "columns.h"
 #include "phrase.h"
 #include "text_width.h"
@@ -9,6 +12,8 @@
 #include <string.h>
 
 #define NAME_COLUMNS_MIN 14u
+/* As a line of its own; a shortened name still has its digest. */
+#define STACKED_COLUMNS_MIN 8u
 
 /* A heading in two lines: "process" over "_p99_ms". */
 static size_t first_line(const char *id)
@@ -37,13 +42,13 @@ static unsigned int metric_columns(const struct ezprof_model *model, enum ezprof
 	return columns;
 }
 
-static void put_name(struct ez_buffer *out, const struct ezprof_model *model,
-		     const struct ezprof_columns *block, const struct ezprof_object *object,
-		     size_t which, unsigned int columns)
+/* Shortened to so many columns; returns those it takes. */
+static unsigned int put_name(struct ez_buffer *out, const struct ezprof_model *model,
+			     const struct ezprof_columns *block, const struct ezprof_object *object,
+			     size_t which, unsigned int columns)
 {
 	struct ez_buffer whole;
 	size_t begin = out->len;
-	unsigned int used;
 
 	ez_buffer_init(&whole, SIZE_MAX / 2);
 	block->name(&whole, model, object, which);
@@ -51,10 +56,8 @@ static void put_name(struct ez_buffer *out, const struct ezprof_model *model,
 	if (!whole.err)
 		ezprof_put_shortened(out, (const char *)whole.data, columns);
 	ez_buffer_free(&whole);
-	if (out->err)
-		return;
-	used = ezprof_text_columns((const char *)out->data + begin, out->len - begin);
-	ezprof_put(out, "%*s", used < columns ? (int)(columns - used) : 0, "");
+	return out->err ? 0
+			: ezprof_text_columns((const char *)out->data + begin, out->len - begin);
 }
 
 /* The widest name, in columns. */
@@ -84,6 +87,7 @@ static unsigned int name_columns(const struct ezprof_model *model,
 struct layout {
 	unsigned int names[EZPROF_COLUMN_NAMES_MAX], metrics[EZPROF_COLUMN_METRICS_MAX];
 	size_t n_names;
+	unsigned int columns; /* of a row */
 };
 
 /* Names get what the figures leave, in equal parts, where they want more. */
@@ -110,6 +114,39 @@ static void lay_out(const struct ezprof_model *model, const struct ezprof_column
 		if (layout->names[i] > part)
 			layout->names[i] = part;
 		left = left > layout->names[i] + 1 ? left - layout->names[i] - 1 : 0;
+	}
+}
+
+static void measure_row(const struct ezprof_columns *block, struct layout *layout)
+{
+	layout->columns = 7 + (block->with_transport ? 6 : 0);
+	for (size_t i = 0; i < layout->n_names; i++)
+		layout->columns += layout->names[i] + 1;
+	for (size_t i = 0; i < block->n_metrics; i++)
+		layout->columns += layout->metrics[i] + 1;
+}
+
+static void put_stacked(struct ez_buffer *out, const struct ezprof_model *model,
+			const struct ezprof_columns *block, unsigned int columns,
+			const struct ezprof_object *object)
+{
+	char cell[EZPROF_CELL_BYTES];
+
+	for (size_t i = 0; i < (block->names[1] ? 2 : 1); i++) {
+		unsigned int heading = (unsigned int)strlen(block->names[i]) + 1, left;
+
+		left = columns > heading ? columns - heading : 0;
+		ezprof_put(out, "%s ", block->names[i]);
+		put_name(out, model, block, object, i,
+			 left > STACKED_COLUMNS_MIN ? left : STACKED_COLUMNS_MIN);
+		ez_buffer_append_text(out, "\n");
+	}
+	ezprof_put(out, "pid %lld\n", (long long)object->pid);
+	if (block->with_transport)
+		ezprof_put(out, "via %s\n", ezprof_transport_word(object));
+	for (size_t i = 0; i < block->n_metrics; i++) {
+		ezprof_cell_text(cell, ezprof_value(object, block->metrics[i]));
+		ezprof_put(out, "%s %s\n", ezprof_metric(block->metrics[i])->id, cell);
 	}
 }
 
@@ -145,8 +182,10 @@ static void put_row(struct ez_buffer *out, const struct ezprof_model *model,
 	size_t i;
 
 	for (i = 0; i < layout->n_names; i++) {
-		put_name(out, model, block, object, i, layout->names[i]);
-		ez_buffer_append_text(out, " ");
+		unsigned int used = put_name(out, model, block, object, i, layout->names[i]);
+
+		ezprof_put(out, "%*s",
+			   used < layout->names[i] ? (int)(layout->names[i] - used) + 1 : 1, "");
 	}
 	ezprof_put(out, "%7lld", (long long)object->pid);
 	if (block->with_transport)
@@ -203,6 +242,23 @@ static void put_totals(struct ez_buffer *out, const struct ezprof_model *model)
 		   ezprof_figure(graph, EZPROF_GRAPH_ERRORS, 0.0));
 }
 
+/* Lines of ASCII from `begin` on are broken at blanks where they don't fit; columns 0: nowhere. */
+static void fold(struct ez_buffer *out, size_t begin, unsigned int columns)
+{
+	size_t line = begin, blank = begin;
+
+	for (size_t i = begin; columns && i < out->len; i++) {
+		if (out->data[i] == '\n')
+			line = blank = i + 1;
+		else if (out->data[i] == ' ')
+			blank = i;
+		if (i >= line + columns && blank > line) {
+			out->data[blank] = '\n';
+			line = blank = blank + 1;
+		}
+	}
+}
+
 static void put_errors(struct ez_buffer *out, const struct ezprof_model *model)
 {
 	size_t i;
@@ -224,24 +280,41 @@ static void put_errors(struct ez_buffer *out, const struct ezprof_model *model)
 	}
 }
 
+static void put_block(struct ez_buffer *out, const struct ezprof_model *model,
+		      const struct ezprof_columns *block, unsigned int columns)
+{
+	size_t first = model->first[block->scope], end = model->first[block->scope + 1];
+	struct layout layout;
+	bool stacked;
+
+	if (first == end)
+		return;
+	lay_out(model, block, columns, &layout);
+	measure_row(block, &layout);
+	stacked = columns && layout.columns > columns;
+	if (!stacked) {
+		ez_buffer_append_text(out, "\n");
+		put_heading(out, block, &layout);
+	}
+	for (size_t i = first; i < end; i++) {
+		if (stacked) {
+			ez_buffer_append_text(out, "\n");
+			put_stacked(out, model, block, columns, &model->objects[i]);
+		} else {
+			put_row(out, model, block, &layout, &model->objects[i]);
+		}
+	}
+}
+
 void ezprof_view_table(struct ez_buffer *out, const struct ezprof_model *model,
 		       const struct ezprof_view_options *options)
 {
 	const struct ezprof_columns *block;
-	size_t b, i;
+	size_t b, begin = out->len;
 
 	put_totals(out, model);
-	for (b = 0; (block = ezprof_columns(b)); b++) {
-		enum ezprof_scope scope = block->scope;
-		struct layout layout;
-
-		if (model->first[scope] == model->first[scope + 1])
-			continue;
-		ez_buffer_append_text(out, "\n");
-		lay_out(model, block, options->columns, &layout);
-		put_heading(out, block, &layout);
-		for (i = model->first[scope]; i < model->first[scope + 1]; i++)
-			put_row(out, model, block, &layout, &model->objects[i]);
-	}
+	fold(out, begin, options->columns);
+	for (b = 0; (block = ezprof_columns(b)); b++)
+		put_block(out, model, block, options->columns);
 	put_errors(out, model);
 }

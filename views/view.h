@@ -9,9 +9,10 @@
 #include "model.h"
 
 struct ezprof_view_options {
-	unsigned int columns; /* table: names are cut so that lines fit; 0 = never */
-	bool continued;	      /* csv: without the header, which an earlier one had */
-	size_t series_max;    /* OpenMetrics: what exceeds it is counted; 0 = no limit */
+	/* table: what fits into lines: names are cut, or rows become lines; 0 = all does */
+	unsigned int columns;
+	bool continued;	   /* csv: without the header, which an earlier one had */
+	size_t series_max; /* OpenMetrics: what exceeds it is counted; 0 = no limit */
 };
 
 void ezprof_view_table(struct ez_buffer *out, const struct ezprof_model *model,

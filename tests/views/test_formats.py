@@ -327,6 +327,15 @@ def table_blocks(text):
         yield scopes[below.split()[0]], ids, [row.split()[-len(ids):] for row in rows]
 
 
+def stacked(text):
+    """[(scope, [(id, figure)...])] where each figure has a line."""
+    scopes = {"publisher": "pub", "subscriber": "sub", "task": "task"}
+    for block in text.split("\n\n")[1:]:
+        lines = [line.split(" ", 1) for line in block.strip("\n").split("\n")]
+        at = max(n for n, (key, _) in enumerate(lines) if key in ("pid", "via")) + 1
+        yield scopes[lines[0][0]], [tuple(line) for line in lines[at:]]
+
+
 class Names(unittest.TestCase):
     def test_whole_everywhere_but_the_table(self):
         document = named()
@@ -343,15 +352,29 @@ class Names(unittest.TestCase):
     def test_near_twins_in_a_narrow_table(self):
         for columns in (80, 20, 200):
             text = show(named(), "table", columns)
-            rows = [line for line in text.splitlines() if re.match(r"SYS/.* 100[78] ", line)]
-            self.assertEqual(len({row.split()[0] for row in rows}), 2, text)
+            names = re.findall(r"^(?:publisher )?(SY\S*)(?: +100[78] |\npid 100[78]$)", text, re.MULTILINE)
+            self.assertEqual((len(names), len(set(names))), (2, 2), text)
             self.assertNotIn("\a", text)
         wide = show(named(), "table", 80, ("--wide",))
         self.assertIn(LONG + "a", wide)
 
     def test_fits(self):
-        text = show(recorded(), "table", 80)
-        self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+        """Whatever the width: no line is longer, and no figure is left out."""
+        whole = show(recorded(), "table", options=("--wide",))
+        wanted = [(scope, list(zip(ids, row))) for scope, ids, rows in table_blocks(whole) for row in rows]
+        self.assertEqual(len(wanted), 4)
+        for columns in (20, 40, 80):
+            text = show(recorded(), "table", columns)
+            self.assertTrue(all(len(line) <= columns for line in text.splitlines()), text)
+            self.assertEqual(text.split("\n\n")[0].split(), whole.split("\n\n")[0].split())
+            found = list(stacked(text)) if columns < 80 else [
+                (scope, list(zip(ids, row))) for scope, ids, rows in table_blocks(text) for row in rows]
+            self.assertEqual(found, wanted, text)
+
+    def test_whole_in_a_pipe(self):
+        """Without a terminal nothing is shortened."""
+        self.assertEqual(show(named(), "table"), show(named(), "table", 80, ("--wide",)))
+        self.assertIn(LONG + "a", show(named(), "table"))
 
     def test_twins(self):
         """Two series of one name would make the whole text invalid."""

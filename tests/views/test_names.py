@@ -98,9 +98,12 @@ class Profile(Case):
         for columns in (None, 20, 80, 200):
             shown = run("profile", "--from", "-", "--format", "table", text=TEXT, columns=columns)
             self.clean(shown)
-            for first in (1000, 2000):
-                rows = [line for line in shown.splitlines() if re.search(rf" {first // 1000}\d\d\d ", line)]
-                names = [re.split(rf" +{first // 1000}\d\d\d ", row)[0] for row in rows]
+            for first in "12":
+                rows = [line for line in shown.splitlines() if re.search(rf" {first}\d\d\d ", line)]
+                names = [re.split(rf" +{first}\d\d\d ", row)[0] for row in rows]
+                if columns == 20:
+                    kind = {"1": "publisher", "2": "subscriber"}[first]
+                    names = re.findall(rf"^{kind} (.*)\n(?:of .*\n)?pid {first}\d\d\d$", shown, re.MULTILINE)
                 self.distinct(names[:len(NAMES)])
         shown = run("profile", "--from", "-", "--format", "table", "--wide", text=TEXT)
         rows = [line for line in shown.splitlines()[1:] if re.search(r" 1\d\d\d ", line)]
@@ -258,7 +261,7 @@ class Kept(Case):
     def test_long_twins(self):
         self.assertEqual(sum(name.startswith(LONG) for name in NAMES), 2)
         shown = run("profile", "--from", "-", "--format", "table", text=TEXT, columns=40)
-        rows = [line.split()[0] for line in shown.splitlines() if re.match(r"SYS/.* 1\d\d\d ", line)]
+        rows = re.findall(r"^publisher (SYS/\S*)\npid 1\d\d\d$", shown, re.MULTILINE)
         self.assertEqual(len(rows), 4)
         self.assertTrue(all(re.search("~[0-9a-f]{4}~", row) for row in rows), rows)
 
