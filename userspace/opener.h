@@ -76,13 +76,14 @@ struct ezprof_process {
 	struct ezprof_file_id *seen; /* namely these */
 	/* The first file with probes that can't be attached to (or 32-bit program); NULL: none */
 	char *refused_path;
+	bool under_valgrind;				    /* which a probe would end */
 	char refused_arguments[EZPROF_ELF_ARGUMENTS_BYTES]; /* hostile text, "" */
 	enum ezprof_elf_verdict refused;
 };
 
 /*
  * Opens a process and looks through the files it executes. A process without probes is no error:
- * it has no objects.
+ * it has no objects; nor has one under valgrind.
  * Errors: -ESRCH no such process, or it has ended meanwhile; -ECHILD a zombie; -EINVAL the id of a
  * thread that isn't its process; -EPERM, -EACCES with ret_refusal (may be NULL) filled; -EPIPE.
  */

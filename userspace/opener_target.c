@@ -21,6 +21,18 @@ struct search {
 	int refused;			/* a file that may not be opened: the errno */
 };
 
+/*
+ * Valgrind reads the program's code and executes a translation: where the kernel has put a
+ * breakpoint it finds one of the program's own, and the program dies of SIGTRAP. It has each
+ * program that it runs load a file of that name.
+ */
+static bool is_of_valgrind(const struct ezprof_proc_map *map)
+{
+	const char *slash = strrchr(map->path, '/');
+
+	return slash && strncmp(slash + 1, "vgpreload_", strlen("vgpreload_")) == 0;
+}
+
 /* Mappings of one copy of an object all have the same bias. */
 static void note_copy(struct ezprof_process *p, const struct ezprof_proc_map *map)
 {
@@ -160,6 +172,8 @@ static int search(struct search *s)
 	while (!err && ezprof_proc_maps_next(&maps, &map)) {
 		if (!map.executable || !map.inode)
 			continue;
+		if (is_of_valgrind(&map))
+			s->process->under_valgrind = true;
 		if (was_seen(s->process, &map)) {
 			note_copy(s->process, &map);
 			continue;
@@ -195,6 +209,15 @@ static int open_process(struct ezprof_opener *opener, pid_t pid, struct ezprof_p
 	return 0;
 }
 
+static void forget_objects(struct ezprof_process *p)
+{
+	for (uint32_t i = 0; i < p->object_count; i++) {
+		close(p->objects[i].fd);
+		free(p->objects[i].path);
+	}
+	p->object_count = 0;
+}
+
 int ezprof_opener_target(struct ezprof_opener *opener, pid_t pid,
 			 struct ezprof_process **ret_process, struct ezprof_refusal *ret_refusal)
 {
@@ -208,6 +231,8 @@ int ezprof_opener_target(struct ezprof_opener *opener, pid_t pid,
 	err = open_process(opener, pid, p, ret_refusal);
 	if (!err)
 		err = search(&s);
+	if (!err && p->under_valgrind)
+		forget_objects(p);
 	/* Without any object, the one that could not be opened may be the one. */
 	if (!err && s.refused && !p->object_count)
 		err = s.refused;
@@ -238,10 +263,7 @@ void ezprof_process_free(struct ezprof_process *process)
 	close_if_open(process->pid_fd);
 	close_if_open(process->mem_fd);
 	close_if_open(process->maps_fd);
-	for (uint32_t i = 0; i < process->object_count; i++) {
-		close(process->objects[i].fd);
-		free(process->objects[i].path);
-	}
+	forget_objects(process);
 	free(process->objects);
 	free(process->seen);
 	free(process->refused_path);

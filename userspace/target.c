@@ -46,6 +46,12 @@ static void say_no_probes(const struct ezprof_process *process, char *sentence)
 	const char *arguments = process->refused_arguments;
 	char *path, *text;
 
+	if (process->under_valgrind) {
+		snprintf(sentence, EZPROF_SENTENCE_BYTES,
+			 "runs under valgrind, where the first probe would end it (SIGTRAP): to "
+			 "measure it, start it without");
+		return;
+	}
 	if (!process->refused_path) {
 		snprintf(sentence, EZPROF_SENTENCE_BYTES,
 			 "has no ezprof probes: searched %u mapped files. It has to link libezmsg; "

@@ -67,6 +67,20 @@ def no_probes():
         other.kill()
 
 
+def translated():
+    """What executes a translation of the code would meet a breakpoint as one of the program: it lives on."""
+    if "EZPROF_TEST_PRELOAD" in os.environ:
+        print("translated: valgrind has no room beside a sanitizer")
+        return
+    with Graph() as graph:
+        source = graph.program("valgrind", "-q", "--tool=none", os.path.join(BIN, "ezmsg-node"), "source", "T",
+                               "--rate", "100")
+        assert "ready" in source.line(), source.stderr()
+        attach(source.pid, "--duration", 1, status=4,
+               says=f"process {source.pid}: runs under valgrind, where the first probe would end it")
+        assert source.process.poll() is None, source.stderr()
+
+
 def in_shared_object():
     """B07: the probes are in the library, and the library is named."""
     with Graph() as graph:
@@ -176,7 +190,7 @@ def descriptors():
 
 def main():
     require("bpf")
-    for story in (no_such_process, zombie, thread_id, no_probes, in_shared_object, some_fail, usage,
+    for story in (no_such_process, zombie, thread_id, no_probes, translated, in_shared_object, some_fail, usage,
                   exits_meanwhile, two_tools, closed_streams, descriptors):
         story()
         print(f"{story.__name__}: ok", flush=True)
