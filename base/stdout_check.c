@@ -11,6 +11,8 @@
 
 /* What could not be written has been said. */
 static bool is_said;
+/* Of SIGPIPE. */
+static void (*at_start)(int) = SIG_DFL;
 
 int ez_stdout_failed(const char *program, int err)
 {
@@ -37,8 +39,13 @@ static void flush_at_exit(void)
 		_exit(EXIT_FAILURE);
 }
 
+void ez_stdout_restore_signal(void)
+{
+	signal(SIGPIPE, at_start);
+}
+
 int ez_stdout_check_at_exit(void)
 {
-	signal(SIGPIPE, SIG_IGN);
+	at_start = signal(SIGPIPE, SIG_IGN);
 	return atexit(flush_at_exit) ? -ENOMEM : 0;
 }

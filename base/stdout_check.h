@@ -13,6 +13,9 @@
  */
 int ez_stdout_check_at_exit(void);
 
+/* For who becomes another program: a reader that goes is to it what it was to us at the start. */
+void ez_stdout_restore_signal(void);
+
 /* Flushes. 0: it came through, or its reader has gone; else -errno, and `program` has said so. */
 int ez_stdout_flush(const char *program);
 

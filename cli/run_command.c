@@ -3,6 +3,7 @@
 #include "run_command.h"
 #include "exit_status.h"
 #include "output.h"
+#include "stdout_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,6 +87,7 @@ int ezprof_run_main(int argc, char **argv)
 		fprintf(stderr, "ezprof run: %s\n", strerror(errno));
 		return EZPROF_EXIT_FAILURE;
 	}
+	ez_stdout_restore_signal();
 	execvp(argv[first], argv + first);
 	fprintf(stderr, "ezprof run: %s: %s\n", argv[first], strerror(errno));
 	return EZPROF_EXIT_FAILURE;
