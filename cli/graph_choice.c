@@ -148,7 +148,7 @@ int ezprof_graph_complain(FILE *messages, const char *program,
 		       "it with --address)";
 	else if (err == -ECONNREFUSED)
 		next = " (`ezprof ps` lists the graphs of this machine)";
-	else if (err == -EPROTO)
+	else if (err == -EPROTO || err == -EMSGSIZE)
 		next = " (is the port right? `ezprof ps` lists the graphs of this machine)";
 	fprintf(messages, "%s: %s: %s%s\n", program, choice->text, ezprof_server_error(err), next);
 	return EZPROF_EXIT_FAILURE;

@@ -16,6 +16,8 @@ const char *ezprof_server_error(int err)
 		return "no way leads to that host";
 	case -EPROTO:
 		return "something answers there, but it is no graph server";
+	case -EMSGSIZE:
+		return "its answer is longer than a graph server's is";
 	case -ETIMEDOUT:
 		return "no graph server answers there";
 	case -ENODATA:

@@ -2,6 +2,7 @@
 """`ezprof profile` and its siblings where something is wrong: one line, the right status, in time."""
 
 import os
+import signal
 import socket
 import subprocess
 import tempfile
@@ -91,6 +92,15 @@ def nobody_and_strangers():
         address = listener(released(version, asked))[1]
         fails("profile", "--address", address, status=1, says=address)
         assert [a for a in asked if a] == [first], (version, asked)
+    for version, answer, says in (
+            (b"3.9.0-ezprof", (1 << 40).to_bytes(8, "little") + b"x" * 4096, "longer than a graph server's is"),
+            (b"3.8.0", (8).to_bytes(8, "little") + b"\xff" * 8, "it is no graph server")):
+        def strange(connection, version=version, answer=answer):
+            connection.sendall(len(version).to_bytes(8, "little") + version)
+            connection.recv(100)
+            connection.sendall(answer)
+            connection.recv(100)
+        fails("profile", "--address", listener(strange)[1], status=1, says=f"{says} (is the port right?")
     fails("shutdown", "--address", closed, status=1, says=closed)
     fails("profile", "--address", "no.such.host.invalid:1", status=1)
 
@@ -152,8 +162,22 @@ def closed_streams():
         assert ended.returncode == 0 and ended.stdout.startswith("{"), ended
 
 
+def run_changes_nothing():
+    """What a program finds of signals is what whoever called had."""
+    words = [os.path.join(BIN, "ezprof"), "run", "--", "sh", "-c"]
+    done = subprocess.run([*words, "yes | head -1"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "y\n", ""), done
+    for handler in (signal.SIG_DFL, signal.SIG_IGN):
+        said = subprocess.run([*words, "grep SigIgn /proc/self/status"], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, text=True, timeout=60, check=True,
+                              preexec_fn=lambda handler=handler: signal.signal(signal.SIGPIPE, handler)).stdout
+        ignored = int(said.split()[1], 16) >> (signal.SIGPIPE - 1) & 1
+        assert bool(ignored) == (handler == signal.SIG_IGN), said
+
+
 def main():
-    for story in (usage, nobody_and_strangers, choices, serve, output, closed_streams):
+    for story in (usage, nobody_and_strangers, choices, serve, output, closed_streams, run_changes_nothing):
         story()
         print(f"{story.__name__}: ok", flush=True)
 
