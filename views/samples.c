@@ -86,30 +86,41 @@ static int set_place(struct ezprof_subject *subject, size_t model, size_t object
 	return 0;
 }
 
+/* Found or added; takes the key over. */
+static struct ezprof_subject *subject_of(struct ezprof_samples *samples, enum ezprof_scope scope,
+					 char *key)
+{
+	struct ezprof_subject *subject = find(samples, scope, key);
+
+	if (!subject)
+		subject = add_subject(samples, scope, key);
+	if (!subject || subject->key != key)
+		free(key);
+	return subject;
+}
+
 static int place(struct ezprof_samples *samples, size_t model_index, size_t object)
 {
 	const struct ezprof_model *model = samples->models[model_index];
-	enum ezprof_scope scope = model->objects[object].scope;
-	struct ezprof_subject *subject;
-	size_t twin;
-	char *key;
+	size_t twin, first = 0;
 
 	for (twin = 0;; twin++) {
-		key = key_of(model, &model->objects[object], twin);
-		if (!key)
+		char *key = key_of(model, &model->objects[object], twin);
+		struct ezprof_subject *subject;
+
+		subject = key ? subject_of(samples, model->objects[object].scope, key) : NULL;
+		if (!subject)
 			return -ENOMEM;
-		subject = find(samples, scope, key);
-		if (!subject) {
-			subject = add_subject(samples, scope, key);
-			if (subject)
-				return set_place(subject, model_index, object);
-			free(key);
-			return -ENOMEM;
-		}
-		free(key);
+		if (!twin)
+			first = (size_t)(subject - samples->subjects);
 		if (subject->room <= model_index ||
-		    subject->places[model_index] == EZPROF_NO_OBJECT)
+		    subject->places[model_index] == EZPROF_NO_OBJECT) {
+			samples->subjects[first].twins = twin + 1;
 			return set_place(subject, model_index, object);
+		}
+		/* A topic of many processes has as many channels of the same names. */
+		if (!twin)
+			twin = subject->twins - 1;
 	}
 }
 

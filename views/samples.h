@@ -14,6 +14,7 @@ struct ezprof_subject {
 	char *key;	/* what makes it the same in other documents */
 	size_t *places; /* per model: the object, or EZPROF_NO_OBJECT */
 	size_t room;
+	size_t twins; /* of the first of several with the same names: the newest model's so far */
 };
 
 struct ezprof_samples {

@@ -57,6 +57,15 @@ class Check(Case):
         text = self.check(["sub.process_p99_ms > 8", "pub.rate_hz < 101"], file, status=3).stdout
         self.assertIn("broken: pub.rate_hz < 101: 100, A (pid 10)", text)
 
+    def test_many_of_the_same_names(self):
+        """As many as there are; the same ones in the next document."""
+        documents = [made(), made()]
+        for document in documents:
+            channel = document["channels"][0]
+            document["channels"] = [dict(channel, channel_id=f"{n:08x}-0000-0000-0000-000000000000") for n in range(3000)]
+        text = self.check(["sub.process_p99_ms > 1.5"], self.file("many", *documents), status=3).stdout
+        self.assertIn("; 3000 of 3000 break it", text)
+
     def test_each_comparison(self):
         file = self.file("a", made(rate=100.0))
         for sign, limits in ((">", (99, 100)), (">=", (100, 101)), ("<", (101, 100)),
