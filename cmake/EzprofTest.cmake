@@ -5,7 +5,7 @@
 #   ezprof_add_script_test(NAME SCRIPT file [options])                 .py by python3, .sh by sh, else as it is
 #
 # options: LABELS l...    unit, bpf, interop, e2e, slow, style
-#          TIMEOUT s      60 where not given
+#          TIMEOUT s      60 where not given; four times as much with a sanitizer
 #          ARGS a...      generator expressions are welcome: $<TARGET_FILE:ezprof>
 #          ENV K=V...
 #          LOCKS name...  tests that share a lock don't overlap; label bpf brings the lock "bpf"
@@ -37,6 +37,9 @@ function(_ezprof_test_properties name)
 	_ezprof_parse_test()
 	if(NOT T_TIMEOUT)
 		set(T_TIMEOUT 60)
+	endif()
+	if(EZPROF_SANITIZE)
+		math(EXPR T_TIMEOUT "4 * ${T_TIMEOUT}")
 	endif()
 	if("bpf" IN_LIST T_LABELS)
 		list(APPEND T_LOCKS bpf)
