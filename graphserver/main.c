@@ -23,7 +23,7 @@
 #include "standard_streams.h"
 #include "stdout_check.h"
 
-/* As of all of ezprof's programs, see the README. */
+/* As of all of ezprof's programs, see docs/using.md. */
 #define EXIT_NOT_PERMITTED 77
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)

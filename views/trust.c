@@ -198,6 +198,30 @@ static size_t say_pids(struct ez_buffer *text, const struct ezprof_model *model,
 	return n;
 }
 
+/* ezmsg tells by itself who works; whether the programs have probes it can't tell. */
+static void say_told_by_ezmsg(struct ez_buffer *text, const struct ezprof_model *model,
+			      size_t first)
+{
+	size_t n = say_pids(NULL, model, first);
+
+	if (model->silent_agents) {
+		ez_buffer_append_text(text,
+				      "An agent measures on this machine, but tells this user "
+				      "nothing: these are ezmsg's own figures, which know neither "
+				      "queues nor who keeps a buffer. Type: sudo ezprof why");
+		return;
+	}
+	ez_buffer_append_text(text,
+			      "No agent measures this graph: these are ezmsg's own figures, "
+			      "which know neither queues nor who keeps a buffer. For the cause: "
+			      "sudo ezprof-bpf attach");
+	if (n > PIDS_MAX)
+		ez_buffer_append_text(text, " --all");
+	else
+		say_pids(text, model, first);
+	ez_buffer_append_text(text, "; it finds probes in what was started by `ezprof run`");
+}
+
 static void say_no_agent(struct ez_buffer *text, const struct ezprof_model *model, size_t first)
 {
 	const char *host = ezprof_label(&model->objects[first], EZPROF_LABEL_HOST);
@@ -243,17 +267,8 @@ static void unprepared(struct ezprof_why_context *c)
 	if (!finding)
 		return;
 	ez_buffer_init(&text, SIZE_MAX / 2);
-	if (ezmsg && model->silent_agents)
-		ez_buffer_append_text(&text,
-				      "An agent measures on this machine, but tells this user "
-				      "nothing: these are ezmsg's own figures, which know neither "
-				      "queues nor who keeps a buffer. Type: sudo ezprof why");
-	else if (ezmsg)
-		ez_buffer_append_text(&text,
-				      "Nobody prepared this graph: these are ezmsg's own figures, "
-				      "which know neither queues nor who keeps a buffer. Start it "
-				      "with `ezprof run` and attach for the cause: sudo ezprof-bpf "
-				      "attach PID.");
+	if (ezmsg)
+		say_told_by_ezmsg(&text, model, first);
 	else
 		say_no_agent(&text, model, first);
 	ezprof_finding_say(c->findings, finding, &text);

@@ -237,7 +237,7 @@ def as_another_user(address):
     said = " ".join(done.stdout.split())
     assert done.returncode == 0, done
     assert "tells this user nothing: these are ezmsg's own figures" in said, done
-    assert "Nobody prepared" not in said and "put sudo before the command" in done.stderr, done
+    assert "No agent measures" not in said and "put sudo before the command" in done.stderr, done
 
 
 def test_with_agent():

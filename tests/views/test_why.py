@@ -371,10 +371,11 @@ class Others(unittest.TestCase):
         self.assertIn("sudo ezprof-bpf attach 31", why(made)[-1]["sentence"] + why(made)[1]["sentence"])
         made.document["publishers"][0]["source"] = "ezmsg"
         [told] = [f for f in why(made) if f["kind"] == "unprepared"]
-        self.assertIn("Nobody prepared this graph", told["sentence"])
+        self.assertIn("No agent measures this graph", told["sentence"])
+        self.assertIn("sudo ezprof-bpf attach 31; it finds probes in what was started by `ezprof run`", told["sentence"])
         made.document["silent_agents"] = 1
         [told] = [f for f in why(made) if f["kind"] == "unprepared"]
-        self.assertNotIn("Nobody prepared", told["sentence"])
+        self.assertNotIn("No agent measures", told["sentence"])
         self.assertIn("An agent measures on this machine, but tells this user nothing", told["sentence"])
 
     def test_warming_up(self):
