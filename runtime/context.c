@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "channel.h"
 #include "environment.h"
 #include "fd.h"
 #include "greeting.h"
 #include "hello.h"
+#include "log.h"
 #include "publisher.h"
 #include "registry.h"
 #include "subscriber.h"
@@ -109,9 +111,13 @@ static int check_server(struct ez_context *context)
 {
 	ez_mono_ns_t deadline_ns = ez_clock_mono_ns() + CHECK_NS;
 	int err = find_server(context, deadline_ns);
+	char text[EZ_ADDRESS_BYTES];
 
-	if (err)
+	if (err) {
+		ez_address_format(&context->address, text);
+		ez_log(EZ_LOG_ERROR, "no ezmsg graph server at %s: %s", text, strerror(-err));
 		return err;
+	}
 	err = ez_hello_is_ours(&context->address, EZ_PROGRAM, NULL, 0, deadline_ns);
 	context->server_is_ours = err > 0;
 	return 0;

@@ -321,25 +321,51 @@ static void test_fan_out(void **state)
 
 /* ---- what is written on stderr ---- */
 
+struct listening {
+	int stderr_fd;
+	FILE *file;
+};
+
+static void listen_begin(struct listening *l)
+{
+	l->stderr_fd = dup(STDERR_FILENO);
+	l->file = tmpfile();
+	assert_non_null(l->file);
+	assert_int_equal(dup2(fileno(l->file), STDERR_FILENO), STDERR_FILENO);
+}
+
+static void listen_end(struct listening *l, char *said, size_t bytes)
+{
+	dup2(l->stderr_fd, STDERR_FILENO);
+	close(l->stderr_fd);
+	rewind(l->file);
+	said[fread(said, 1, bytes - 1, l->file)] = '\0';
+	fclose(l->file);
+}
+
 /* A wait for a buffer that somebody keeps: what is said of it. */
 static void held_up(void **state, char *said, size_t bytes)
 {
 	const struct ez_publisher_options options = {.num_buffers = 1};
-	int stderr_fd = dup(STDERR_FILENO);
-	FILE *file = tmpfile();
+	struct listening listening;
 	struct fixture f;
 
-	assert_non_null(file);
-	assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
+	listen_begin(&listening);
 	open_all(&f, state, &options);
 	assert_int_equal(ez_publish_bytes(f.publisher, "x", 1, PATIENCE_NS), 0);
 	assert_int_equal(ez_publish_bytes(f.publisher, "x", 1, PATIENCE_NS), 0);
 	close_all(&f);
-	dup2(stderr_fd, STDERR_FILENO);
-	close(stderr_fd);
-	rewind(file);
-	said[fread(said, 1, bytes - 1, file)] = '\0';
-	fclose(file);
+	listen_end(&listening, said, bytes);
+}
+
+static void without_server(char *said, size_t bytes)
+{
+	struct listening listening;
+	struct ez_context *context;
+
+	listen_begin(&listening);
+	assert_int_equal(ez_context_create("127.0.0.1:1", &context), -ECONNREFUSED);
+	listen_end(&listening, said, bytes);
 }
 
 /* The last one: a level that was set stays. */
@@ -350,7 +376,11 @@ static void test_env_log(void **state)
 	setenv("EZ_LEASE_TIMEOUT_MS", "100", 1);
 	held_up(state, said, sizeof(said));
 	assert_string_equal(said, "");
+	without_server(said, sizeof(said));
+	assert_string_equal(said, "");
 	setenv("EZMSG_LOGLEVEL", "WARNING", 1);
+	without_server(said, sizeof(said));
+	assert_non_null(strstr(said, "no ezmsg graph server at 127.0.0.1:1: Connection refused"));
 	setenv("EZMSG_DISABLE_BACKPRESSURE_WARNING", "", 1);
 	held_up(state, said, sizeof(said));
 	assert_string_equal(said, "");
