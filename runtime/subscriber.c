@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fd.h"
 #include "greeting.h"
@@ -24,7 +23,7 @@ void ez_subscriber_unref(struct ez_subscriber *subscriber)
 {
 	if (!subscriber || __atomic_sub_fetch(&subscriber->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	ez_disown_fd(subscriber->ready_fd);
+	ez_ready_fd_close(&subscriber->ready_fd);
 	ez_poller_close(&subscriber->poller);
 	pthread_cond_destroy(&subscriber->cond);
 	pthread_mutex_destroy(&subscriber->lock);
@@ -45,19 +44,8 @@ static void queue_init(struct ez_subscriber *subscriber)
 
 void ez_subscriber_show_locked(struct ez_subscriber *subscriber)
 {
-	bool ready = subscriber->first || subscriber->closed || subscriber->failed;
-	uint64_t one = 1;
-	ssize_t n = 0;
-
-	if (subscriber->ready_fd < 0 || ready == subscriber->shows_ready)
-		return;
-	subscriber->shows_ready = ready;
-	/* Neither fails: the counter is 0 or 1, and nobody else touches it. */
-	if (ready)
-		n = write(subscriber->ready_fd, &one, sizeof(one));
-	else
-		n = read(subscriber->ready_fd, &one, sizeof(one));
-	(void)n;
+	ez_ready_fd_show(&subscriber->ready_fd,
+			 subscriber->first || subscriber->closed || subscriber->failed);
 }
 
 static struct ez_item *pop_locked(struct ez_subscriber *subscriber)
@@ -161,7 +149,7 @@ static struct ez_subscriber *subscriber_new(struct ez_context *context, const ch
 		return NULL;
 	subscriber->context = context;
 	subscriber->refs = 1;
-	subscriber->ready_fd = -1;
+	ez_ready_fd_init(&subscriber->ready_fd);
 	ez_poller_init(&subscriber->poller);
 	subscriber->topic = strdup(topic);
 	subscriber->handle = strdup(options->handle ? options->handle : topic);
@@ -307,6 +295,21 @@ void ez_subscriber_destroy(struct ez_subscriber *subscriber)
 		pthread_join(subscriber->thread, NULL);
 	ez_io_call(subscriber->context->io, stop_on_io, subscriber);
 	ez_subscriber_unref(subscriber);
+}
+
+int ez_subscriber_fd(struct ez_subscriber *subscriber)
+{
+	int fd = ez_context_check(subscriber->context);
+
+	if (fd)
+		return fd;
+	if (subscriber->callback)
+		return -EINVAL;
+	pthread_mutex_lock(&subscriber->lock);
+	fd = ez_ready_fd_open(&subscriber->ready_fd);
+	ez_subscriber_show_locked(subscriber);
+	pthread_mutex_unlock(&subscriber->lock);
+	return fd;
 }
 
 void ez_subscriber_totals(const struct ez_subscriber *subscriber, uint64_t *ret_messages,

@@ -8,6 +8,7 @@
 
 #include "channel.h"
 #include "poller.h"
+#include "ready_fd.h"
 
 struct ez_subscriber {
 	struct ez_context *context;
@@ -31,8 +32,7 @@ struct ez_subscriber {
 	uint32_t queued;
 	uint32_t waiting; /* threads in ez_receive() */
 	uint32_t inside;  /* threads anywhere in it */
-	int ready_fd;	  /* an eventfd, -1: nobody asked for it */
-	bool shows_ready; /* it is readable */
+	struct ez_ready_fd ready_fd;
 	struct ez_poller poller;
 	bool created; /* the server said so */
 	bool closed;
