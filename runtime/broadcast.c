@@ -48,6 +48,7 @@ static int write_slot_locked(struct ez_publisher *publisher, const struct ez_out
 		return 0;
 	}
 	/* The slot is free and it is our turn, so it stays ours. */
+	ez_publisher_show_locked(publisher);
 	pthread_mutex_unlock(&publisher->lock);
 	ez_outgoing_write(outgoing, id, ez_publisher_slot(publisher, id));
 	pthread_mutex_lock(&publisher->lock);
@@ -142,6 +143,7 @@ static int take_turn_locked(struct ez_publisher *publisher, ez_mono_ns_t deadlin
 static void give_turn_locked(struct ez_publisher *publisher)
 {
 	publisher->turn_taken = false;
+	ez_publisher_show_locked(publisher);
 	if (publisher->closed)
 		pthread_cond_broadcast(&publisher->turn_cond);
 	else if (publisher->turn_waiters)
@@ -227,6 +229,7 @@ int ez_broadcast_begin(struct ez_publisher *publisher, size_t bytes, ez_mono_ns_
 			err = make_room_locked(publisher, bytes);
 		if (!err) {
 			*ret_slot = ez_publisher_slot(publisher, publisher->next_id);
+			ez_publisher_show_locked(publisher);
 		} else {
 			settle_locked(publisher);
 			give_turn_locked(publisher);

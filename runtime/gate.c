@@ -97,32 +97,50 @@ static int wait_locked(struct wait *wait, ez_mono_ns_t deadline_ns)
 	return now_ns >= deadline_ns ? -ETIMEDOUT : 0;
 }
 
+void ez_gate_look_locked(struct ez_publisher *publisher, ez_mono_ns_t since_ns)
+{
+	struct wait wait = {
+		.publisher = publisher,
+		.message_id = publisher->next_id,
+		.since_ns = since_ns,
+	};
+
+	look_who_locked(&wait, ez_clock_mono_ns());
+}
+
+enum ez_gate ez_gate_locked(const struct ez_publisher *publisher)
+{
+	if (publisher->closed || publisher->failed)
+		return EZ_GATE_ENDED;
+	if (publisher->paused)
+		return EZ_GATE_PAUSED;
+	if (publisher->sending_links || ez_slots_busy(&publisher->slots, publisher->next_id))
+		return EZ_GATE_BLOCKED;
+	return EZ_GATE_OPEN;
+}
+
 int ez_gate_pass_locked(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns)
 {
 	struct wait wait = {.publisher = publisher, .message_id = publisher->next_id};
-	int timed_out = 0, err = 0;
+	int timed_out = 0;
+	enum ez_gate gate;
 
-	for (;;) {
-		if (publisher->closed || publisher->failed) {
-			err = publisher->closed ? -EPIPE : publisher->failed;
-			break;
-		}
-		if (publisher->paused)
+	while ((gate = ez_gate_locked(publisher)) == EZ_GATE_PAUSED || gate == EZ_GATE_BLOCKED) {
+		if (gate == EZ_GATE_PAUSED)
 			end(&wait);
-		else if (publisher->sending_links ||
-			 ez_slots_busy(&publisher->slots, wait.message_id))
-			begin(&wait);
 		else
-			break;
+			begin(&wait);
 		/* Only after a last look: what came in time counts. */
-		if (timed_out) {
-			err = timed_out;
+		if (timed_out)
 			break;
-		}
 		timed_out = wait_locked(&wait, deadline_ns);
 	}
 	end(&wait);
-	return err;
+	if (gate == EZ_GATE_OPEN)
+		return 0;
+	if (gate == EZ_GATE_ENDED)
+		return publisher->closed ? -EPIPE : publisher->failed;
+	return timed_out;
 }
 
 int ez_gate_drain_locked(struct ez_publisher *publisher, uint64_t message_id,

@@ -248,6 +248,17 @@ int ez_io_share(struct ez_io *io, struct ez_io_source *source, int epoll_fd)
 	return watch(io, source);
 }
 
+void ez_io_unshare(struct ez_io *io, struct ez_io_source *source, int epoll_fd)
+{
+	if (source->fd < 0 || !source->shared)
+		return;
+	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
+	ez_left_forget(&io->left, source);
+	source->shared = false;
+	epoll_ctl(io->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
+	watch(io, source);
+}
+
 void ez_io_timer_stop(struct ez_io *io, struct ez_io_timer *timer)
 {
 	struct ez_io_timer **at = &io->timers;

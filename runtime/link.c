@@ -27,7 +27,7 @@ static struct ez_link *of_stream(struct ez_stream *stream)
 
 static void lease_ended_locked(struct ez_publisher *publisher, uint64_t slot)
 {
-	if (publisher->slots.leases[slot] == 0 && publisher->waiting &&
+	if (publisher->slots.leases[slot] == 0 && publisher->observers &&
 	    slot == publisher->next_id % publisher->num_buffers)
 		ez_publisher_wake_locked(publisher);
 	if (publisher->syncs_owed)

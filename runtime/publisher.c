@@ -53,6 +53,7 @@ static void stop_on_io(void *argument)
 	struct ez_io *io = publisher->context->io;
 
 	ez_io_timer_stop(io, &publisher->listen_timer);
+	ez_io_timer_stop(io, &publisher->lease_timer);
 	ez_io_close(io, &publisher->listener);
 	pthread_mutex_lock(&publisher->lock);
 	ez_links_flush_locked(publisher);
@@ -84,6 +85,8 @@ void ez_publisher_destroy(struct ez_publisher *publisher)
 	/* Broadcasts in progress end first, waiting ones with -EPIPE. */
 	while (publisher->turn_taken || publisher->turn_waiters)
 		pthread_cond_wait(&publisher->turn_cond, &publisher->lock);
+	/* Messages in the user's hands may keep the rest for longer. */
+	ez_ready_fd_close(&publisher->ready_fd);
 	pthread_mutex_unlock(&publisher->lock);
 	ez_io_call(publisher->context->io, stop_on_io, publisher);
 	ez_publisher_end_old_leases(publisher, true);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A publisher: creation (publisher_create.c), end (publisher.c), the broadcast (broadcast.c), when
- * to wait (gate.c), its end of each channel (link.c), the segment (publisher_segment.c), and its
- * link to the graph server (publisher_graph.c). Threads publish in turns; `lock`
- * guards the state that acknowledgements change meanwhile.
+ * to wait (gate.c), how it waits (publisher_wait.c) or says when it needn't (publisher_ready.c),
+ * its end of each channel (link.c), the segment (publisher_segment.c), and its link to the graph
+ * server (publisher_graph.c). Threads publish in turns; `lock` guards the state that
+ * acknowledgements change meanwhile.
  */
 #ifndef EZ_PUBLISHER_H
 #define EZ_PUBLISHER_H
@@ -17,6 +18,7 @@
 #include "gather.h"
 #include "parts.h"
 #include "poller.h"
+#include "ready_fd.h"
 #include "segment.h"
 #include "stream.h"
 
@@ -75,8 +77,10 @@ struct ez_publisher {
 	uint64_t lease_timeouts;
 	uint64_t departed; /* leases that ended because their holder left */
 	bool paused;
-	bool publishing; /* a broadcast is past the gate */
-	bool waiting;	 /* a thread waits on cond or poller */
+	bool publishing;    /* a broadcast is past the gate */
+	uint32_t observers; /* to be told of changes: a thread on cond or poller, ready_fd */
+	struct ez_ready_fd ready_fd;
+	ez_mono_ns_t blocked_ns; /* with lease_timeout_ns: since when ready_fd says so; 0 */
 	struct ez_poller poller;
 	bool created; /* the server said so */
 	bool closed;
@@ -100,6 +104,7 @@ struct ez_publisher {
 	/* I/O thread only */
 	struct ez_io_source listener;
 	struct ez_io_timer listen_timer; /* after too many open files */
+	struct ez_io_timer lease_timer;	 /* with ready_fd and lease_timeout_ns */
 	struct ez_stream graph;
 	struct ez_io_job sync_job;
 	struct ez_io_job release_job;
@@ -114,11 +119,24 @@ static inline uint8_t *ez_publisher_slot(const struct ez_publisher *publisher, u
 	return ez_segment_slot(publisher->lease->segment, message_id % publisher->num_buffers);
 }
 
-/* Tells the waiting publisher, if any, that something changed. */
+/* ---- publisher_ready.c ---- */
+
+/* ready_fd is there: makes it say whether a publish that can't wait would go ahead. */
+void ez_publisher_show_fd_locked(struct ez_publisher *publisher);
+
+/* After each change of that which others can see. Mostly nobody has asked for a descriptor. */
+static inline void ez_publisher_show_locked(struct ez_publisher *publisher)
+{
+	if (publisher->ready_fd.fd >= 0)
+		ez_publisher_show_fd_locked(publisher);
+}
+
+/* Tells those who wait, if any, that something changed. */
 static inline void ez_publisher_wake_locked(struct ez_publisher *publisher)
 {
-	if (!publisher->waiting)
+	if (!publisher->observers)
 		return;
+	ez_publisher_show_locked(publisher);
 	pthread_cond_broadcast(&publisher->cond);
 	ez_poller_kick_locked(&publisher->poller);
 }
@@ -178,6 +196,17 @@ void ez_links_send_init(struct ez_publisher *publisher);
 
 /* ---- gate.c ---- */
 
+enum ez_gate {
+	EZ_GATE_OPEN,
+	EZ_GATE_PAUSED,
+	EZ_GATE_BLOCKED, /* by a buffer that is leased, or a socket that is full */
+	EZ_GATE_ENDED,	 /* closed or failed */
+};
+
+/* What the next message meets. */
+enum ez_gate ez_gate_locked(const struct ez_publisher *publisher);
+/* The next buffer has held the publisher up since then: its leases end if that is too long. */
+void ez_gate_look_locked(struct ez_publisher *publisher, ez_mono_ns_t since_ns);
 /* Waits until the next message may be written: not paused, its buffer free, all sockets drained. */
 int ez_gate_pass_locked(struct ez_publisher *publisher, ez_mono_ns_t deadline_ns);
 /* Waits until all sockets have taken their frames; -ETIMEDOUT leaves the rest to the I/O thread. */

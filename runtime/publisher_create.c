@@ -48,6 +48,7 @@ static struct ez_publisher *publisher_new(struct ez_context *context, const char
 	ez_cond_init(&publisher->cond);
 	ez_cond_init(&publisher->turn_cond);
 	ez_poller_init(&publisher->poller);
+	ez_ready_fd_init(&publisher->ready_fd);
 	publisher->topic = strdup(topic);
 	if (publisher->topic && !ez_slots_init(&publisher->slots, publisher->num_buffers))
 		return publisher;
@@ -176,10 +177,10 @@ static int wait_for(struct ez_publisher *publisher, const bool *condition, ez_mo
 	int err = 0;
 
 	pthread_mutex_lock(&publisher->lock);
-	publisher->waiting = true;
+	publisher->observers++;
 	while (!*condition && !publisher->failed && !err)
 		err = ez_cond_wait_until(&publisher->cond, &publisher->lock, deadline_ns);
-	publisher->waiting = false;
+	publisher->observers--;
 	if (*condition)
 		err = 0;
 	else if (publisher->failed)

@@ -42,6 +42,7 @@ static void begin_sync(struct ez_publisher *publisher)
 {
 	pthread_mutex_lock(&publisher->lock);
 	publisher->paused = true;
+	ez_publisher_wake_locked(publisher);
 	publisher->syncs_owed++;
 	ez_publisher_check_sync_locked(publisher);
 	pthread_mutex_unlock(&publisher->lock);

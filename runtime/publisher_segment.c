@@ -195,6 +195,7 @@ int ez_publisher_resize_locked(struct ez_publisher *publisher, size_t bytes)
 		return -EMSGSIZE;
 	/* It takes a while. */
 	ez_links_flush_locked(publisher);
+	ez_publisher_show_locked(publisher);
 	pthread_mutex_unlock(&publisher->lock);
 	err = ez_segment_lease_create(publisher,
 				      ez_segment_aligned_bytes(publisher, 2 * (uint64_t)bytes),

@@ -4,12 +4,17 @@
 
 #include <errno.h>
 
-/* Tells the poller all links. With none but the own one there is nothing to read. */
+/*
+ * Tells the poller all links. With none but the own one there is nothing to read; with a descriptor
+ * for event loops all is left to the I/O thread (publisher_ready.c).
+ */
 static bool settle(struct ez_publisher *publisher)
 {
 	struct ez_link *link;
 	bool usable = false;
 
+	if (publisher->ready_fd.fd >= 0)
+		return false;
 	for (link = publisher->links; link; link = link->next) {
 		if (!link->up || link->is_local)
 			continue;
@@ -30,9 +35,9 @@ static int settle_locked(struct ez_publisher *publisher)
 	pthread_mutex_unlock(&publisher->lock);
 	ez_io_take_seat(io);
 	usable = settle(publisher);
-	ez_io_leave_seat(io);
 	pthread_mutex_lock(&publisher->lock);
 	publisher->poller.usable = usable;
+	ez_io_leave_seat(io);
 	return 0;
 }
 
@@ -86,11 +91,11 @@ int ez_publisher_wait_locked(struct ez_publisher *publisher, ez_mono_ns_t deadli
 		ez_links_flush_locked(publisher);
 		return 0;
 	}
-	publisher->waiting = true;
+	publisher->observers++;
 	if (publisher->poller.usable)
 		err = poll_locked(publisher, deadline_ns);
 	else
 		err = ez_cond_wait_until(&publisher->cond, &publisher->lock, deadline_ns);
-	publisher->waiting = false;
+	publisher->observers--;
 	return err;
 }

@@ -7,6 +7,7 @@
  *   pub TOPIC BUFFERS [FLAG [BYTES]]  ok     (FLAG tcp or paused, else ignored; BYTES: of a buffer)
  *   channels                       N
  *   send COUNT BYTES               sent COUNT
+ *   poll COUNT BYTES               sent COUNT  (each when the descriptor says so, without waiting)
  *   try BYTES MS                   sent 1     (or an error after so long)
  *   raw HEX[,HEX...]               sent 1      (buffers as they are, the pickle first)
  *   array COUNT ELEMENTS           sent COUNT  (float32: 0, 1, 2 ...)
@@ -28,6 +29,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +109,22 @@ static void do_send(struct peer *peer, unsigned int count, unsigned int bytes)
 
 	for (i = 0; i < count && !err; i++)
 		err = ez_publish_bytes(peer->publisher, content, bytes, PATIENCE_NS);
+	free(content);
+	say_sent(err, count);
+}
+
+static void do_poll(struct peer *peer, unsigned int count, unsigned int bytes)
+{
+	struct pollfd ready = {.fd = ez_publisher_fd(peer->publisher), .events = POLLIN};
+	char *content = calloc(1, bytes + 1);
+	unsigned int i;
+	int err = content ? 0 : -ENOMEM;
+
+	for (i = 0; i < count && !err; i++) {
+		err = poll(&ready, 1, (int)(PATIENCE_NS / 1000000)) == 1 ? 0 : -ETIME;
+		if (!err)
+			err = ez_publish_bytes(peer->publisher, content, bytes, 0);
+	}
 	free(content);
 	say_sent(err, count);
 }
@@ -354,6 +372,8 @@ static void obey(struct peer *peer, char *line)
 		printf("%zu\n", ez_publisher_channels(peer->publisher));
 	} else if (sscanf(line, "send %u %u", &a, &b) == 2) {
 		do_send(peer, a, b);
+	} else if (sscanf(line, "poll %u %u", &a, &b) == 2) {
+		do_poll(peer, a, b);
 	} else if (sscanf(line, "slot %u %u", &a, &b) == 2) {
 		do_slot(peer, a, b);
 	} else if (sscanf(line, "slotarray %u %u", &a, &b) == 2) {

@@ -42,6 +42,7 @@ static int check_more_calls(struct objects *o)
 		ez_publish_commit(&o->slot, 1),
 		ez_publisher_pause(o->publisher),
 		ez_publisher_resume(o->publisher),
+		ez_publisher_fd(o->publisher),
 		ez_receive_until(o->subscriber, 0, &message),
 		ez_subscriber_fd(o->subscriber),
 		ez_disconnect(o->context, "A", "B"),

@@ -154,6 +154,61 @@ static void test_few_buffers(void **state)
 	assert_int_equal(ez_gather_limit(1000), EZ_GATHER_MAX);
 }
 
+static bool any_shared(struct ez_publisher *publisher)
+{
+	const struct ez_link *link;
+	bool any = false;
+
+	ez_io_take_seat(publisher->context->io);
+	for (link = publisher->links; link; link = link->next)
+		any = any || link->stream.source.shared || link->stream.source.left;
+	ez_io_leave_seat(publisher->context->io);
+	return any;
+}
+
+/* So many that it has to wait. */
+static void fill(struct side *side, uint32_t num_buffers)
+{
+	peer_send(&side->peer, "recv %u", 3 * num_buffers);
+	for (uint32_t i = 0; i < 3 * num_buffers; i++)
+		publish(side->publisher, 8);
+	peer_expect(&side->peer, "got");
+}
+
+/* Whoever has a descriptor is not inside: nothing waits for that thread, neither way. */
+static void check_descriptor(void **state, bool tcp)
+{
+	struct side side;
+	int tries = 0;
+
+	open_publisher(&side, state, 32, tcp);
+	/* It has waited for its sockets, so they are its own first. */
+	while (!any_shared(side.publisher)) {
+		assert_true(tries++ < 1000);
+		fill(&side, 32);
+	}
+	say_flow(side.publisher);
+	publish(side.publisher, 8);
+	assert_true(ez_publisher_fd(side.publisher) >= 0);
+	assert_int_equal(held(side.publisher), 0);
+	peer_tell(&side.peer, "got 1", "recv 1");
+	for (int round = 0; round < ROUNDS; round++) {
+		say_flow(side.publisher);
+		publish(side.publisher, 8);
+		assert_int_equal(held(side.publisher), 0);
+		peer_tell(&side.peer, "got 1", "recv 1");
+	}
+	fill(&side, 32);
+	assert_false(any_shared(side.publisher));
+	close_publisher(&side);
+}
+
+static void test_descriptor(void **state)
+{
+	check_descriptor(state, false);
+	check_descriptor(state, true);
+}
+
 /* What was published arrives, also if the publisher goes at once. */
 static void test_end(void **state)
 {
@@ -390,10 +445,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		GRAPH_TEST(test_alone),	       GRAPH_TEST(test_backstop_shm),
 		GRAPH_TEST(test_backstop_tcp), GRAPH_TEST(test_few_buffers),
-		GRAPH_TEST(test_end),	       GRAPH_TEST(test_exit),
-		GRAPH_TEST(test_resize),       GRAPH_TEST(test_sync),
-		GRAPH_TEST(test_ack_backstop), GRAPH_TEST(test_ack_last),
-		GRAPH_TEST(test_ack_end),      cmocka_unit_test(test_frames),
+		GRAPH_TEST(test_descriptor),   GRAPH_TEST(test_end),
+		GRAPH_TEST(test_exit),	       GRAPH_TEST(test_resize),
+		GRAPH_TEST(test_sync),	       GRAPH_TEST(test_ack_backstop),
+		GRAPH_TEST(test_ack_last),     GRAPH_TEST(test_ack_end),
+		cmocka_unit_test(test_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

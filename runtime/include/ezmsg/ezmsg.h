@@ -179,6 +179,33 @@ EZ_API int ez_publish_commit(struct ez_slot *slot, size_t bytes);
 /* Gives it back; nothing is sent, no message id is used up. Without a slot it does nothing. */
 EZ_API void ez_publish_abort(struct ez_slot *slot);
 
+/*
+ * A descriptor for poll, epoll and the like. It is readable (POLLIN, not POLLOUT) exactly while a
+ * publish or a begin with a time-out of 0 would not return -ETIMEDOUT: the next message's buffer is
+ * free on all channels, no socket is full, the publisher isn't paused, and no thread publishes just
+ * now or is between begin and commit or abort; or there is an error to return, since the publisher
+ * is closed or has lost the graph server. So it is level-triggered, and there is nothing to read or
+ * to reset. It is the publisher's: don't read, write or close it; it ends in
+ * ez_publisher_destroy(). The first call makes it; each returns the same.
+ *
+ * It is readable most of the time, as a socket is writable: watch it only while there is something
+ * to send. An edge (EPOLLET) comes whenever it becomes readable, so that on an edge messages are to
+ * be published until -ETIMEDOUT; after begin, a large message or a larger segment one comes though
+ * nothing was released.
+ *
+ * What it says holds for one thread that publishes: between that and its publish only a pause, the
+ * publisher's or the graph's, can come. Of several threads one may be quicker than another. And a
+ * message that needs a larger segment still blocks until the graph server has given it, at most
+ * 10 s, and may then fail with -ETIMEDOUT while the descriptor stays readable.
+ *
+ * From the first call on the context's own thread reads all acknowledgements, and each message
+ * leaves in a write of its own, at once (docs/runtime.md says what that costs); EZ_LEASE_TIMEOUT_MS
+ * counts from when a buffer made the descriptor unreadable, also if there is nothing to send. Time
+ * spent waiting for the descriptor is the program's: profiles don't show it as backpressure.
+ * Errors: -EMFILE, ...
+ */
+EZ_API int ez_publisher_fd(struct ez_publisher *publisher);
+
 /* Messages sent so far and their marshalled bytes. Exact between two publishes. */
 EZ_API void ez_publisher_totals(const struct ez_publisher *publisher, uint64_t *ret_messages,
 				uint64_t *ret_bytes);
