@@ -13,13 +13,16 @@ from runtime_peer import EzmsgPeer, Peer
 
 COUNT = 1007
 BYTES, ELEMENTS = 321, 100
+# How only our publishers send.
+OURS = ("bytes by slots", "numpy by slots", "bytes by descriptor")
 ARRAY_SUM = ELEMENTS * (ELEMENTS - 1) // 2
 
 
 def sent_and_sum(kind):
     """The command that sends, and the content that arrives."""
     if "bytes" in kind:
-        return f"{'slot' if 'slots' in kind else 'send'} {COUNT} {BYTES}", COUNT * BYTES
+        how = "slot" if "slots" in kind else "poll" if "descriptor" in kind else "send"
+        return f"{how} {COUNT} {BYTES}", COUNT * BYTES
     return f"{'slotarray' if 'slots' in kind else 'array'} {COUNT} {ELEMENTS}", COUNT * ARRAY_SUM
 
 
@@ -76,7 +79,7 @@ def main():
     failed = 0
     for direction in ("to Python", "from Python"):
         for transport in ("shm", "tcp"):
-            for kind in ("bytes", "numpy") + (("bytes by slots", "numpy by slots") if direction == "to Python" else ()):
+            for kind in ("bytes", "numpy") + (OURS if direction == "to Python" else ()):
                 try:
                     run(direction, transport, kind)
                     print(f"{direction}, {transport}, {kind}: {COUNT} messages")

@@ -22,6 +22,7 @@ struct objects {
 	struct ez_subscriber *subscriber;
 	struct ez_message held;
 	struct ez_slot slot;
+	int fds[2]; /* for event loops */
 };
 
 /* The rest of the interface, in the order of its header. */
@@ -54,6 +55,9 @@ static int check_more_calls(struct objects *o)
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
 		if (results[i] != -EOWNERDEAD)
 			return 10 + (int)i;
+	for (int i = 0; i < 2; i++)
+		if (fcntl(o->fds[i], F_GETFD) != -1 || errno != EBADF)
+			return 31 + i;
 	/* Questions that can't fail: what was so when it was born, and no channel. */
 	ez_publisher_totals(o->publisher, &messages, &bytes);
 	ez_subscriber_totals(o->subscriber, &messages, &bytes, &drops);
@@ -107,6 +111,9 @@ static void test_child(void **state)
 	assert_int_equal(ez_subscriber_create(o.context, "T", NULL, &o.subscriber), 0);
 	assert_int_equal(ez_publish_bytes(o.publisher, "kept", 4, PATIENCE_NS), 0);
 	assert_int_equal(ez_receive(o.subscriber, PATIENCE_NS, &o.held), 0);
+	o.fds[0] = ez_subscriber_fd(o.subscriber);
+	o.fds[1] = ez_publisher_fd(o.publisher);
+	assert_true(o.fds[0] >= 0 && o.fds[1] >= 0);
 	/* The lock that a publisher has from begin to commit is somebody's for ever in the child.
 	 */
 	assert_int_equal(ez_publish_begin(o.publisher, 4, PATIENCE_NS, &o.slot), 0);

@@ -179,6 +179,7 @@ static void fill(struct side *side, uint32_t num_buffers)
 static void check_descriptor(void **state, bool tcp)
 {
 	struct side side;
+	struct peer other;
 	int tries = 0;
 
 	open_publisher(&side, state, 32, tcp);
@@ -198,6 +199,11 @@ static void check_descriptor(void **state, bool tcp)
 		assert_int_equal(held(side.publisher), 0);
 		peer_tell(&side.peer, "got 1", "recv 1");
 	}
+	/* Nor does a new channel bring that back. */
+	peer_start(&other, *state);
+	peer_tell(&other, "ok", "sub T");
+	peer_stop(&other);
+	wait_channels(side.publisher, 2);
 	fill(&side, 32);
 	assert_false(any_shared(side.publisher));
 	close_publisher(&side);
