@@ -434,7 +434,7 @@ void ezprof_measurement_refresh(struct ezprof_measurement *m)
 	for (i = 0; i < m->target_count; i++) {
 		if (m->targets[i]->state != EZPROF_TARGET_ATTACHED)
 			continue;
-		ezprof_target_refresh(m->targets[i], now_ns);
+		ezprof_target_glance(m->targets[i], now_ns);
 		follow_threads(m, m->targets[i]);
 		ezprof_recycle(m, m->targets[i], now_ns);
 	}

@@ -104,7 +104,7 @@ void ezprof_measurement_remove(struct ezprof_measurement *measurement,
 int ezprof_measurement_rescan(struct ezprof_measurement *measurement, struct ezprof_target *target,
 			      size_t *ret_found);
 
-/* Reads the registries of all living targets; slots of closed endpoints go to others. */
+/* Glances at the registries of all living targets; slots of closed endpoints go to others. */
 void ezprof_measurement_refresh(struct ezprof_measurement *measurement);
 
 /*

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What makes a reading consistent: two copies of an entry, one after the other, that are equal and
- * whose seq is even. Counters only grow, so whatever is equal in both was so all the time between
- * the end of the first copy and the start of the second, and seq says that no update was under
- * way then, whatever order the copies were made in.
- */
 #include "registry_reader.h"
 #include "clock.h"
+#include "entry_copies.h"
 #include "text.h"
 
 #include <errno.h>
@@ -14,10 +9,11 @@
 #include <string.h>
 
 /*
- * Copies of a busy entry that are tried before it counts as unstable, and of all of them together
- * until the next reading; about 1.5 us each.
+ * Copies of a busy entry that are tried before it counts as unstable, in a glance, and of all of
+ * them together until the next reading; about 1.5 us each.
  */
-#define TRIES 64
+#define TRIES 64u
+#define GLANCE_TRIES 3u
 #define TRIES_MAX 65536u
 #define LEASE_TRIES 4
 /*
@@ -47,9 +43,10 @@ struct ezprof_registry_reader {
 	size_t names_room;
 	size_t names_bytes;
 	struct ezprof_closed_blocks closed;
-	uint32_t tries;	    /* since this reading began */
-	size_t work_bytes;  /* read so far in this reading */
-	size_t lease_bytes; /* and for leases that were looked at again since */
+	uint32_t tries_each; /* of one entry */
+	uint32_t tries;	     /* since this reading began */
+	size_t work_bytes;   /* read so far in this reading */
+	size_t lease_bytes;  /* and for leases that were looked at again since */
 	uint64_t now_ns;
 };
 
@@ -69,8 +66,10 @@ struct ezprof_registry_reader *ezprof_registry_reader_new(const struct ezprof_re
 {
 	struct ezprof_registry_reader *r = calloc(1, sizeof(*r));
 
-	if (r)
+	if (r) {
 		r->place = *place;
+		r->tries_each = TRIES;
+	}
 	return r;
 }
 
@@ -156,26 +155,32 @@ static uint64_t entry_address(const struct ezprof_registry_reader *r, uint32_t i
 	return chunk && chunk <= UINT64_MAX - offset ? chunk + offset : 0;
 }
 
-/* One entry by itself; ret_stable: the copy is of one moment. */
+/*
+ * One entry by itself; ret_stable: the copy is of one moment. -EFAULT too if no two copies, one
+ * after the other, were of one endpoint.
+ */
 static int read_entry(struct ezprof_registry_reader *r, uint32_t index, struct ez_entry *ret_entry,
 		      bool *ret_stable)
 {
 	uint64_t address = entry_address(r, index);
 	struct ez_entry copies[2];
-	int i, err;
+	bool same = false;
+	uint32_t i;
+	int err;
 
 	err = read_memory(r, address, &copies[0], sizeof(copies[0]));
 	*ret_stable = false;
-	for (i = 1; !err && i <= TRIES && !*ret_stable; i++) {
+	for (i = 1; !err && i <= r->tries_each && !*ret_stable; i++) {
 		if (i > 1 && r->tries++ >= TRIES_MAX)
 			break;
 		struct ez_entry *now = &copies[i & 1], *before = &copies[!(i & 1)];
 
 		err = read_memory(r, address, now, sizeof(*now));
-		*ret_stable = !err && !(now->seq & 1) && memcmp(now, before, sizeof(*now)) == 0;
-		*ret_entry = *before;
+		same = !err && ezprof_entry_is_same(before, now);
+		*ret_stable = !err && ezprof_entry_is_whole(before, now);
+		*ret_entry = *now;
 	}
-	return err;
+	return err || same ? err : -EFAULT;
 }
 
 static uint64_t host_ns(const struct ezprof_registry_reader *r, uint64_t process_ns)
@@ -357,12 +362,6 @@ static int read_one(struct ezprof_registry_reader *r, uint32_t index)
 	return err ? err : add_endpoint(r, index, &entry, stable);
 }
 
-/* A copy of an entry is whole if a second one is the same and no update was under way. */
-static bool same_and_still(const struct ez_entry *a, const struct ez_entry *b)
-{
-	return !(b->seq & 1) && memcmp(a, b, sizeof(*a)) == 0;
-}
-
 /*
  * The entries of a chunk by two readings of all of them; only those that moved in between are read
  * again one by one. Layouts of another entry size are read one by one.
@@ -383,7 +382,7 @@ static int read_chunk(struct ezprof_registry_reader *r, uint32_t first)
 	if (err && err != -EFAULT && err != -E2BIG)
 		return err;
 	for (i = 0; i < n; i++) {
-		int one = !err && same_and_still(&copies[0][i], &copies[1][i])
+		int one = !err && ezprof_entry_is_whole(&copies[0][i], &copies[1][i])
 				  ? add_endpoint(r, first + i, &copies[1][i], true)
 				  : read_one(r, first + i);
 
@@ -431,6 +430,17 @@ int ezprof_registry_read(struct ezprof_registry_reader *r, uint64_t now_ns,
 	publish(r);
 	*ret_endpoints = &r->done;
 	return 0;
+}
+
+int ezprof_registry_glance(struct ezprof_registry_reader *r, uint64_t now_ns,
+			   const struct ezprof_endpoints **ret_endpoints)
+{
+	int err;
+
+	r->tries_each = GLANCE_TRIES;
+	err = ezprof_registry_read(r, now_ns, ret_endpoints);
+	r->tries_each = TRIES;
+	return err;
 }
 
 static int reread_entry(struct ezprof_registry_reader *r, const struct ezprof_endpoint *endpoint,

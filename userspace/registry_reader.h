@@ -95,6 +95,22 @@ int ezprof_registry_read(struct ezprof_registry_reader *reader, uint64_t now_ns,
 			 const struct ezprof_endpoints **ret_endpoints);
 
 /*
+ * The same for who looks again and again at which endpoints there are, whether or not anybody asks
+ * for their counters: a busy entry is read a few times only, not until it is found at rest. So its
+ * counters may be of no single moment, which `stable` tells.
+ */
+int ezprof_registry_glance(struct ezprof_registry_reader *reader, uint64_t now_ns,
+			   const struct ezprof_endpoints **ret_endpoints);
+
+/*
+ * The same for who looks again and again at which endpoints there are, whether or not anybody asks
+ * what they have counted: an entry that moves is copied a few times only, not until it is found at
+ * rest. So its counters may be of no single moment; totals.stable says so.
+ */
+int ezprof_registry_glance(struct ezprof_registry_reader *reader, uint64_t now_ns,
+			   const struct ezprof_endpoints **ret_endpoints);
+
+/*
  * Reads the counters of one endpoint of the newest list again, and right after them the start of
  * its oldest lease as of then (ret_oldest_ns may be NULL). -ESTALE if it was closed since;
  * otherwise as above.

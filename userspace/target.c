@@ -187,7 +187,10 @@ void ezprof_target_free(struct ezprof_target *target)
 	free(target);
 }
 
-void ezprof_target_refresh(struct ezprof_target *target, uint64_t now_ns)
+typedef int read_registry(struct ezprof_registry_reader *reader, uint64_t now_ns,
+			  const struct ezprof_endpoints **ret_endpoints);
+
+static void read_registries(struct ezprof_target *target, uint64_t now_ns, read_registry *read)
 {
 	size_t i;
 
@@ -195,9 +198,18 @@ void ezprof_target_refresh(struct ezprof_target *target, uint64_t now_ns)
 		struct ezprof_target_object *object = &target->objects[i];
 
 		if (object->reader)
-			object->read_err =
-				ezprof_registry_read(object->reader, now_ns, &object->endpoints);
+			object->read_err = read(object->reader, now_ns, &object->endpoints);
 	}
+}
+
+void ezprof_target_refresh(struct ezprof_target *target, uint64_t now_ns)
+{
+	read_registries(target, now_ns, ezprof_registry_read);
+}
+
+void ezprof_target_glance(struct ezprof_target *target, uint64_t now_ns)
+{
+	read_registries(target, now_ns, ezprof_registry_glance);
 }
 
 static struct ezprof_running running_of(const struct ezprof_endpoint *e)

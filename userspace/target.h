@@ -87,6 +87,9 @@ void ezprof_target_free(struct ezprof_target *target);
 /* Reads all its registries. now_ns: CLOCK_MONOTONIC. Errors are kept per object. */
 void ezprof_target_refresh(struct ezprof_target *target, uint64_t now_ns);
 
+/* The same while nobody asks: see ezprof_registry_glance(). */
+void ezprof_target_glance(struct ezprof_target *target, uint64_t now_ns);
+
 /* Notes the newest reading as what was there when the attach was complete; once per object. */
 int ezprof_target_note_attach(struct ezprof_target *target);
 

@@ -60,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(image.data, data, size);
 	for (i = 0; i < 3; i++) {
-		if (ezprof_registry_read(reader, 1000000000ull, &found))
+		if (i == 1 ? ezprof_registry_glance(reader, 1000000000ull, &found)
+			   : ezprof_registry_read(reader, 1000000000ull, &found))
 			continue;
 		check(found);
 		if (found->count)
