@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -10,29 +11,51 @@ from pathlib import Path
 
 from elf_sites import semaphores
 from graph import wait_until
+from require import require, skip
 
 FOLDER = Path(os.environ.get("EZPROF_SOURCE_DIR", Path(__file__).resolve().parents[2])) / "docs/bpftrace"
 SETTLED = 50  # looks, of about 20 ms each
+EACH_SECOND = r"^now is \d+ ms|^\d\d:\d\d:\d\d .*last second"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.bt"))
 
 
-def probes_of(name):
-    """{probe: how many times it is attached}."""
-    found = {}
-    for probe in re.findall(r"^usdt:\$2:ezmsg:(\w+)", (FOLDER / f"{name}.bt").read_text(), re.M):
-        found[probe] = found.get(probe, 0) + 1
-    return found
+def probes_of(text):
+    """Which it attaches to, one of them perhaps several times."""
+    return re.findall(r"^usdt:\$2:ezmsg:(\w+)", text, re.M)
+
+
+def edited(name, edits):
+    """The script's text, with each (old, new) in place of the first that there is."""
+    text = (FOLDER / f"{name}.bt").read_text()
+    for old, new in edits:
+        assert old in text, (name, old)
+        text = text.replace(old, new, 1)
+    return text
 
 
 class Script:
-    """A script that runs: until it ends by itself (arguments: seconds...) or is interrupted."""
+    """
+    A script that runs: until it ends by itself (arguments: seconds...) or is interrupted. `edits`: not
+    as it stands, see edited(). `label`: what it is called among others of that name.
+    """
 
-    def __init__(self, name, *arguments, pid=None):
-        self.name, self.interrupted = name, False
+    def __init__(self, name, *arguments, pid=None, edits=(), label=None):
+        self.name, self.label, self.interrupted = name, label or name, False
         self.out, self.err = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
+        text = edited(name, edits)
+        self.probes = probes_of(text)
+        self.source = tempfile.NamedTemporaryFile("w+", suffix=".bt")
+        self.source.write(text)
+        self.source.flush()
         self.process = subprocess.Popen(
-            ["bpftrace", *(["-p", str(pid)] if pid else []), str(FOLDER / f"{name}.bt"),
-             *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
+            ["bpftrace", *(["-p", str(pid)] if pid else []),
+             self.source.name if edits else str(FOLDER / f"{name}.bt"), *map(str, arguments)],
+            stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
+
+    def reports(self):
+        """How many times it has printed what it does each second."""
+        text = os.pread(self.out.fileno(), 1 << 24, 0).decode()
+        return len(re.findall(EACH_SECOND, text, re.M))
 
     def events(self):
         """How many perf events it holds; each attached probe is one."""
@@ -77,6 +100,16 @@ class Script:
             self.process.wait()
 
 
+def buckets_of(lines):
+    """{lower end: count}: (..., 0) is -1."""
+    found = {}
+    for m in re.finditer(r"^(?:[\[](\d+)([KMG]?)|\(\.\.\.)[^)\]]*[)\]] +(\d+) \|", lines, re.M):
+        lower = int(m[1]) * {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}[m[2]] if m[1] else -1
+        found[lower] = int(m[3])
+    assert len(found) == lines.count("\n"), lines
+    return found
+
+
 class Output:
     """What a script printed: `lines`, and its maps as lists, since some are printed each second."""
 
@@ -97,14 +130,14 @@ class Output:
 
     def histogram(self, name, *keys):
         """{lower end of the bucket: count} of the one whose keys begin like that."""
-        found = [m for m in re.finditer(r"^@(\w+)\[(.*)\]: ?\n((?:[\[(].*\n)+)", self.text + "\n", re.M)
-                 if m[1] == name and tuple(m[2].split(", "))[:len(keys)] == keys]
+        found = [buckets for found, buckets in self.histograms(name).items() if found[:len(keys)] == keys]
         assert len(found) == 1, (self.name, name, keys, self.text)
-        buckets = {}
-        for m in re.finditer(r"^[\[(](\d+)([KM]?)[^)\]]*[)\]] +(\d+) \|", found[0][3], re.M):
-            buckets[int(m[1]) * {"": 1, "K": 1024, "M": 1 << 20}[m[2]]] = int(m[3])
-        assert buckets, (self.name, found[0][3])
-        return buckets
+        return found[0]
+
+    def histograms(self, name):
+        """{keys: {lower end of the bucket: count}}."""
+        return {tuple(m[2].split(", ")): buckets_of(m[3]) for m in
+                re.finditer(r"^@(\w+)\[(.*)\]: ?\n((?:[\[(].*\n)+)", self.text + "\n", re.M) if m[1] == name}
 
     def mode(self, name, *keys):
         """Where most of a histogram lies."""
@@ -121,12 +154,18 @@ def wait_until_listening(pid, scripts):
 
     def settled():
         seen.append([script.events() for script in scripts])
-        enough = all(now >= sum(probes_of(script.name).values()) for now, script in zip(seen[-1], scripts))
+        enough = all(now >= len(script.probes) for now, script in zip(seen[-1], scripts))
         return enough and len(seen) > SETTLED and all(s == seen[-1] for s in seen[-SETTLED:])
 
     wait_until(settled, 60, "all scripts are attached")
     values = semaphores(pid)
-    assert all(values[probe] for script in scripts for probe in probes_of(script.name)), values
+    assert all(values[probe] for script in scripts for probe in script.probes), values
+
+
+def wait_for_reports(scripts):
+    """Until what came last is in what is printed each second."""
+    for script, count in [(script, script.reports() + 2) for script in scripts if script.reports()]:
+        wait_until(lambda: script.reports() >= count, 30, f"{script.label}.bt goes on")
 
 
 def run_all(scripts, pid, meanwhile, seconds=60):
@@ -136,10 +175,16 @@ def run_all(scripts, pid, meanwhile, seconds=60):
         meanwhile()
         for script in scripts:
             script.interrupt()
-        return {script.name: script.finish(seconds) for script in scripts}
+        return {script.label: script.finish(seconds) for script in scripts}
     finally:
         for script in scripts:
             script.kill()
+
+
+def require_bpftrace(*names):
+    require(*names)
+    if not shutil.which("bpftrace"):
+        skip("bpftrace is not installed", "EZPROF_REQUIRE_BPF")
 
 
 def wait_until_left_alone(*pids):
