@@ -2,15 +2,17 @@
 """The scripts of docs/bpftrace/ on the graph of cookbook_graph.py: what they print, and the truth."""
 
 import os
+import shutil
 import tempfile
 import time
+from pathlib import Path
 
 import cookbook
 import cookbook_checks as checks
 from agent import Agent, messages_of
 from cookbook import Script, run_all, wait_for_reports, wait_until_left_alone
 from cookbook_graph import Nodes, Truth
-from graph import Graph
+from graph import BIN, Graph
 from recording import Recorder, Recording
 
 SECONDS = 2
@@ -23,6 +25,13 @@ BESIDE = {"percentiles_of_all": ("percentiles", (), ()),
           "missed_with_loss": ("missed", (), (("publish\n", "publish /arg1 % 10 != 9/\n"),))}
 
 
+def own_library(folder):
+    """Programs that start from now on map a copy, so that no others on the machine are "all processes"."""
+    for path in Path(BIN).parent.glob("lib/libezmsg.so*"):
+        shutil.copy2(path, folder, follow_symlinks=False)
+    os.environ["LD_LIBRARY_PATH"] = folder
+
+
 def library_of(pid):
     with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         return next(line.split()[-1] for line in maps if "/libezmsg.so" in line)
@@ -33,7 +42,8 @@ def story(start, listened_to):
     A graph's life, recorded, while the scripts run that start(nodes) starts: what they print, and the truth
     of those processes whose pids listened_to(nodes) gives.
     """
-    with Graph() as graph, tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, Graph() as graph:
+        own_library(folder)
         nodes, path = Nodes(graph), os.path.join(folder, "recording.json")
         of_the_beginning = nodes.pids()
         with Agent("--graph", graph.address) as agent, \
@@ -77,7 +87,8 @@ def by_pid():
 
 def as_documented():
     """Without any argument until Ctrl-C, and with a time and a file until they end by themselves."""
-    with Graph() as graph:
+    with tempfile.TemporaryDirectory() as folder, Graph() as graph:
+        own_library(folder)
         source = graph.node("source", "T", "--rate", 50, "--monitor", "--wait-channels", 1)
         bare = [Script(name, pid=source.pid) for name in cookbook.SCRIPTS if name not in OF_ALL_PROCESSES]
         run_all(bare, source.pid, lambda: wait_for_reports(bare))
