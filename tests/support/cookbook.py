@@ -14,6 +14,7 @@ from graph import wait_until
 from require import require, skip
 
 FOLDER = Path(os.environ.get("EZPROF_SOURCE_DIR", Path(__file__).resolve().parents[2])) / "docs/bpftrace"
+REPORTS = 7
 SETTLED = 50  # looks, of about 20 ms each
 EACH_SECOND = r"^now is \d+ ms|^\d\d:\d\d:\d\d .*last second"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.bt"))
@@ -163,8 +164,8 @@ def wait_until_listening(pid, scripts):
 
 
 def wait_for_reports(scripts):
-    """Until what came last is in what is printed each second."""
-    for script, count in [(script, script.reports() + 2) for script in scripts if script.reports()]:
+    """Until what came last is in what is printed each second, and that has been enough to see that it is each second."""
+    for script, count in [(s, max(s.reports() + 2, REPORTS)) for s in scripts if s.reports()]:
         wait_until(lambda: script.reports() >= count, 30, f"{script.label}.bt goes on")
 
 
