@@ -133,7 +133,7 @@ def gaps(out, truth):
         found = next((found for key, found in listed.items() if key[0] == topic), {})
         surely = {message for message, ms in real.items() if ms > truth.gap_limit_ms + 5}
         perhaps = {message for message, ms in real.items() if ms > truth.gap_limit_ms - 5}
-        few = outliers(len(real))
+        few = truth.gaps_off * outliers(len(real))
         assert len(surely - set(found)) <= few and len(set(found) - perhaps) <= few, (topic, found, surely, perhaps)
         off = [message for message, ms in found.items() if abs(ms - real[message]) > 5 + real[message] / 50]
         assert len(off) <= few, (topic, off, found, real)

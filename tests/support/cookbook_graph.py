@@ -90,7 +90,7 @@ class Nodes:
 
 class Truth:
     """Keys are the scripts': (topic, pid) or (handle, pid), of the processes that they listen to."""
-    gap_limit_ms = 100
+    gap_limit_ms, gaps_off = 100, 1
 
     def __init__(self, nodes, recording, pids=None):
         self.recording, self.entries = recording, nodes.entries
