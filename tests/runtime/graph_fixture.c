@@ -73,8 +73,10 @@ static void end(pid_t *pid, int signal_number)
 {
 	if (*pid <= 0)
 		return;
+	/* A test that failed may have stopped it. Before the other: at its end LeakSanitizer stops
+	 * threads. */
+	kill(*pid, SIGCONT);
 	kill(*pid, signal_number);
-	kill(*pid, SIGCONT); /* a test that failed may have stopped it */
 	assert_int_equal(waitpid(*pid, NULL, 0), *pid);
 	*pid = 0;
 }
