@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of the kernel and of rights; see checkup.h. */
-#include "agent_status.h"
 #include "checkup.h"
 #include "kernel_features.h"
+#include "privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/magic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -22,17 +20,6 @@
 #define DEBUG_TRACEFS "/sys/kernel/debug/tracing"
 #define REF_CTR "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset"
 #define PTRACE_SCOPE "/proc/sys/kernel/yama/ptrace_scope"
-
-/* Headers of kernels before 5.9 lack them. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-#ifndef CAP_BPF
-#define CAP_BPF 39
-#endif
-#ifndef CAP_CHECKPOINT_RESTORE
-#define CAP_CHECKPOINT_RESTORE 40
-#endif
 
 static bool read_text(const char *path, char *text, size_t size)
 {
@@ -57,13 +44,14 @@ static void check_version(struct ezprof_checkup *c)
 			   machine.machine);
 }
 
-static void check_kernel(struct ezprof_checkup *c)
+static void check_kernel(struct ezprof_checkup *c, const struct ezprof_refusal *lack)
 {
 	struct ezprof_features found;
 	int err = ezprof_features_probe(&found);
 
-	if (err == -EPERM || err == -EACCES)
-		ezprof_checkup_add(c, "kernel", EZPROF_AILING, "sudo ezprof doctor",
+	if ((err == -EPERM || err == -EACCES) && lack->missing)
+		ezprof_checkup_add(c, "kernel", EZPROF_AILING,
+				   lack->bounded ? lack->forever : "sudo ezprof doctor",
 				   "what it can is found out by trying, which this user may not");
 	else if (err == -ENOSYS)
 		ezprof_checkup_add(c, "kernel", EZPROF_SICK,
@@ -145,45 +133,19 @@ static void check_tracefs(struct ezprof_checkup *c)
 				   "not mounted: ezprof can do without, bpftrace complains");
 }
 
-/* What `ezprof-bpf attach` wants, by name. */
-static const struct {
-	unsigned int bit;
-	const char *name;
-} wanted[] = {
-	{CAP_BPF, "CAP_BPF"},
-	{CAP_PERFMON, "CAP_PERFMON"},
-	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
-	{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"},
-	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE"},
-};
-
-static void check_capabilities(struct ezprof_checkup *c)
+static void check_capabilities(struct ezprof_checkup *c, const struct ezprof_refusal *lack)
 {
-	struct ezprof_rights rights;
-	char text[4096], missing[200] = "";
-	size_t i, used = 0;
+	char fix[sizeof(lack->now) + sizeof(lack->forever) + 16];
 
-	if (!read_text("/proc/self/status", text, sizeof(text)) ||
-	    !ezprof_rights_parse(text, &rights)) {
-		ezprof_checkup_add(c, "capabilities", EZPROF_SICK, "mount -t proc proc /proc",
-				   "/proc/self/status can't be read");
-		return;
-	}
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		if (!(rights.effective >> wanted[i].bit & 1))
-			used += (size_t)snprintf(missing + used, sizeof(missing) - used, "%s%s",
-						 used ? ", " : "", wanted[i].name);
-	}
-	if (!used)
+	if (!lack->missing) {
 		ezprof_checkup_add(c, "capabilities", EZPROF_HEALTHY, NULL,
 				   "all that attaching wants");
-	else
-		ezprof_checkup_add(c, "capabilities", EZPROF_AILING,
-				   "sudo ezprof-bpf attach PID; for good: sudo setcap "
-				   "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,"
-				   "cap_checkpoint_restore+ep \"$(command -v ezprof-bpf)\"",
-				   "user %u lacks %s, which attaching wants", (unsigned)geteuid(),
-				   missing);
+		return;
+	}
+	snprintf(fix, sizeof(fix), "%s; for good: %s", lack->now, lack->forever);
+	ezprof_checkup_add(c, "capabilities", EZPROF_AILING, fix,
+			   "attaching wants more than user %u has: %s", (unsigned int)geteuid(),
+			   lack->why);
 }
 
 static void check_ptrace(struct ezprof_checkup *c)
@@ -200,12 +162,16 @@ static void check_ptrace(struct ezprof_checkup *c)
 
 void ezprof_checkup_system(struct ezprof_checkup *c)
 {
+	struct ezprof_refusal lack;
+
+	ezprof_privileges_lacking(EZPROF_ATTEMPT_ATTACH, "ezprof-bpf attach PID",
+				  "\"$(command -v ezprof-bpf)\"", &lack);
 	check_version(c);
-	check_kernel(c);
+	check_kernel(c, &lack);
 	check_btf(c);
 	check_semaphores(c);
 	check_lockdown(c);
 	check_tracefs(c);
-	check_capabilities(c);
+	check_capabilities(c, &lack);
 	check_ptrace(c);
 }

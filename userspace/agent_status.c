@@ -16,7 +16,7 @@
 #define STATUS_BYTES 8192
 #define DEPTH_MAX 32
 
-bool ezprof_rights_parse(const char *text, struct ezprof_rights *ret_rights)
+static bool parse_rights(const char *text, struct ezprof_rights *ret_rights)
 {
 	struct ezprof_rights r = {.known = true};
 	unsigned int no_new_privs;
@@ -56,7 +56,7 @@ static void read_rights(pid_t pid, struct ezprof_rights *rights)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	ezprof_rights_parse(text, rights);
+	parse_rights(text, rights);
 }
 
 static struct json_object *get(struct json_object *object, const char *key)

@@ -39,9 +39,6 @@ struct ezprof_agent_status {
 int ezprof_agent_status_read(const char *document, size_t n,
 			     struct ezprof_agent_status *ret_status);
 
-/* From the text of /proc/PID/status. False: not understood. Pure. */
-bool ezprof_rights_parse(const char *text, struct ezprof_rights *ret_rights);
-
 /* A new JSON text on one line. */
 char *ezprof_agent_status_json(const struct ezprof_agent_status *status, size_t n);
 

@@ -4,6 +4,7 @@
 #include "links.h"
 
 #include <cap-ng.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -27,9 +28,11 @@
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
 
+#define NEED_MAX 5u
+
 struct need {
 	const char *what;
-	unsigned int caps[3]; /* all of them; 0 (CAP_CHOWN, never needed here): no more */
+	unsigned int caps[NEED_MAX]; /* all of them; 0 (CAP_CHOWN, never needed here): no more */
 };
 
 static const struct need needs[] = {
@@ -42,6 +45,9 @@ static const struct need needs[] = {
 				   {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}},
 	[EZPROF_ATTEMPT_OBJECT] = {"cannot open the files that the process maps",
 				   {CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE}},
+	[EZPROF_ATTEMPT_ATTACH] = {"cannot attach",
+				   {CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
+				    CAP_CHECKPOINT_RESTORE}},
 };
 
 static void append(char *text, size_t size, const char *more)
@@ -77,32 +83,52 @@ static bool in_bounds(unsigned int cap)
 	return bounds.caps >> cap & 1;
 }
 
+static void append_cap(char *text, size_t size, const char *before, unsigned int cap)
+{
+	const char *lower = capng_capability_to_name(cap);
+	size_t at = strlen(text) + strlen(before);
+
+	append(text, size, before);
+	append(text, size, lower ? lower : "?");
+	for (; at < size && text[at]; at++)
+		text[at] = (char)toupper((unsigned char)text[at]);
+}
+
 /*
  * The missing ones by name. ret_regained: sudo or a file's capabilities bring them; they don't
  * where the bounding set lacks one, as in containers.
  */
 static bool missing_caps(const struct need *need, char *names, size_t size, bool *ret_regained)
 {
-	bool missing = false;
-
 	*ret_regained = true;
 	names[0] = '\0';
-	for (size_t i = 0; i < 3 && need->caps[i]; i++) {
-		char name[40];
-		const char *lower = capng_capability_to_name(need->caps[i]);
-
+	for (size_t i = 0; i < NEED_MAX && need->caps[i]; i++) {
 		if (capng_have_capability(CAPNG_EFFECTIVE, need->caps[i]))
 			continue;
-		snprintf(name, sizeof(name), "%sCAP_%s", missing ? " and " : "",
-			 lower ? lower : "?");
-		for (char *c = name + (missing ? 5 : 0); *c; c++)
-			*c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
-		append(names, size, name);
-		missing = true;
+		append_cap(names, size, *names ? " and CAP_" : "CAP_", need->caps[i]);
 		if (!in_bounds(need->caps[i]))
 			*ret_regained = false;
 	}
-	return missing;
+	return *names;
+}
+
+/*
+ * What a container is to be started with: all that attaching will want as well, or one restart
+ * would follow another.
+ */
+static void append_cap_adds(const struct need *need, char *text, size_t size)
+{
+	const struct need *const both[] = {&needs[EZPROF_ATTEMPT_ATTACH], need};
+	uint64_t told = 0;
+
+	for (size_t i = 0; i < 2 * NEED_MAX; i++) {
+		unsigned int cap = both[i / NEED_MAX]->caps[i % NEED_MAX];
+
+		if (!cap || in_bounds(cap) || told >> cap & 1)
+			continue;
+		told |= UINT64_C(1) << cap;
+		append_cap(text, size, " --cap-add ", cap);
+	}
 }
 
 static void own_path(char *ret_path, size_t size)
@@ -138,28 +164,64 @@ static void append_arguments(char *text, size_t size)
 	}
 }
 
-static void explain_missing(const char *names, bool regained, struct ezprof_refusal *r)
+/* How the capabilities come: by sudo and setcap, or, where they can't, from who made the bounds. */
+static void put_remedies(const struct need *need, bool regained, const char *command,
+			 const char *program, struct ezprof_refusal *r)
 {
-	char path[200];
-
-	own_path(path, sizeof(path));
-	r->missing = true;
-	snprintf(r->why, sizeof(r->why), "%s missing%s", names,
-		 regained ? "" : ", and the bounding set keeps even root from having them");
-	if (!regained) {
-		snprintf(r->now, sizeof(r->now), "run it on the host, outside of the container");
+	if (regained) {
+		snprintf(r->now, sizeof(r->now), "sudo %s", command);
 		snprintf(r->forever, sizeof(r->forever),
-			 "give the container or service these capabilities (docker run --cap-add, "
-			 "CapabilityBoundingSet=)");
+			 "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,"
+			 "cap_checkpoint_restore+ep %s",
+			 program);
 		return;
 	}
+	snprintf(r->now, sizeof(r->now), "run it on the host, outside of the container");
+	snprintf(r->forever, sizeof(r->forever), "start the container with");
+	append_cap_adds(need, r->forever, sizeof(r->forever));
+	append(r->forever, sizeof(r->forever), " (a systemd service: CapabilityBoundingSet=)");
+}
+
+/* Of capabilities as capng_get_caps_process() found them. False: none is missing. */
+static bool explain_missing(const struct need *need, const char *command, const char *program,
+			    struct ezprof_refusal *r)
+{
+	char names[160];
+	bool regained;
+
+	if (!missing_caps(need, names, sizeof(names), &regained))
+		return false;
+	r->missing = true;
+	r->bounded = !regained;
+	snprintf(r->why, sizeof(r->why), "%s missing%s", names,
+		 regained ? "" : ", and the bounding set keeps even root from having them");
+	put_remedies(need, regained, command, program, r);
+	return true;
+}
+
+bool ezprof_privileges_lacking(enum ezprof_attempt attempt, const char *command,
+			       const char *program, struct ezprof_refusal *ret_refusal)
+{
+	struct ezprof_refusal r = {0};
+	bool lacking;
+
+	snprintf(r.what, sizeof(r.what), "%s", needs[attempt].what);
+	capng_get_caps_process();
+	lacking = explain_missing(&needs[attempt], command, program, &r);
+	*ret_refusal = r;
+	return lacking;
+}
+
+/* The running command, and its program. */
+static bool explain_own_missing(const struct need *need, struct ezprof_refusal *r)
+{
 	/* With the full path: sudo doesn't see a virtual environment, or $PATH. */
-	snprintf(r->now, sizeof(r->now), "sudo %s", path);
-	append_arguments(r->now, sizeof(r->now));
-	snprintf(r->forever, sizeof(r->forever),
-		 "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,"
-		 "cap_checkpoint_restore+ep %s",
-		 path);
+	char program[200], command[sizeof(r->now)];
+
+	own_path(program, sizeof(program));
+	snprintf(command, sizeof(command), "%s", program);
+	append_arguments(command, sizeof(command));
+	return explain_missing(need, command, program, r);
 }
 
 static bool file_says(const char *path, const char *what)
@@ -241,8 +303,6 @@ void ezprof_privileges_explain(enum ezprof_attempt attempt, int err,
 {
 	const struct need *need = &needs[attempt];
 	struct ezprof_refusal r = {0};
-	char names[160];
-	bool regained;
 
 	snprintf(r.what, sizeof(r.what), "%s", need->what);
 	capng_get_caps_process();
@@ -250,9 +310,7 @@ void ezprof_privileges_explain(enum ezprof_attempt attempt, int err,
 		snprintf(r.why, sizeof(r.why), "%s is missing: mount /sys", EZPROF_UPROBE_TYPE);
 	else if (err != -EPERM && err != -EACCES)
 		snprintf(r.why, sizeof(r.why), "%s", strerror(-err));
-	else if (missing_caps(need, names, sizeof(names), &regained))
-		explain_missing(names, regained, &r);
-	else
+	else if (!explain_own_missing(need, &r))
 		explain_refused(attempt, err, &r);
 	*ret_refusal = r;
 }

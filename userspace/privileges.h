@@ -15,16 +15,18 @@ struct ezprof_refusal {
 	char why[240];	   /* the right that is missing */
 	char now[320];	   /* a command that fixes it now */
 	char forever[320]; /* a setting that fixes it for good */
-	bool missing;	   /* capabilities are: not the process's own doing */
+	bool missing;	   /* capabilities are: not the process's own doing; */
+	bool bounded;	   /* not even root can have them here, as in containers */
 };
 
-/* What was attempted when the kernel refused. */
+/* What was attempted when the kernel refused; all of it together. */
 enum ezprof_attempt {
 	EZPROF_ATTEMPT_LOAD,	   /* to load BPF programs and maps */
 	EZPROF_ATTEMPT_LINK,	   /* to attach to a file by uprobe_multi */
 	EZPROF_ATTEMPT_PERF_EVENT, /* to attach to a file by perf_event */
 	EZPROF_ATTEMPT_MEMORY,	   /* to read another process's memory */
-	EZPROF_ATTEMPT_OBJECT	   /* to open a file that another process maps */
+	EZPROF_ATTEMPT_OBJECT,	   /* to open a file that another process maps */
+	EZPROF_ATTEMPT_ATTACH	   /* all that `ezprof-bpf attach` may have to do */
 };
 
 /*
@@ -33,6 +35,13 @@ enum ezprof_attempt {
  */
 void ezprof_privileges_explain(enum ezprof_attempt attempt, int err,
 			       struct ezprof_refusal *ret_refusal);
+
+/*
+ * The same before anything is attempted, and for another command than the running one: `command`
+ * is what sudo is to run, `program` what setcap is to mark. False: nothing is missing.
+ */
+bool ezprof_privileges_lacking(enum ezprof_attempt attempt, const char *command,
+			       const char *program, struct ezprof_refusal *ret_refusal);
 
 /* The user that the agent becomes: the one who called sudo, else 65534 for root, else ourselves. */
 void ezprof_privileges_user(uid_t *ret_uid, gid_t *ret_gid);

@@ -178,6 +178,20 @@ def no_rights():
     assert found["kernel"][0]["fix"] == "sudo ezprof doctor", found
 
 
+def bounded():
+    """Root of a container: what it lacks comes from who started the container, neither by sudo nor by setcap."""
+    for gone, added in (("bpf,-perfmon,-sys_admin", "--cap-add BPF --cap-add PERFMON"),
+                        ("sys_ptrace", "--cap-add SYS_PTRACE")):
+        done = subprocess.run(["setpriv", f"--bounding-set=-{gone}", EZPROF, "doctor", "--json"], text=True,
+                              capture_output=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+        found = checks(done.stdout, done.returncode)
+        [rights] = found["capabilities"]
+        assert rights["status"] == "warn" and "bounding set" in rights["text"], rights
+        assert f"start the container with {added} (a systemd" in rights["fix"], rights
+        assert "run it on the host" in rights["fix"] and "sudo" not in rights["fix"], rights
+        assert "sudo" not in (found["kernel"][0]["fix"] or ""), found
+
+
 def bad_usage():
     for arguments in (["x"], ["--what"]):
         result = command("ezprof", "doctor", *arguments)
@@ -190,6 +204,6 @@ def bad_usage():
 
 if os.geteuid() or subprocess.run(["unshare", "--mount", "--net", "true"], check=False).returncode:
     skip("wants root and namespaces", "EZPROF_REQUIRE_BPF")
-for story in (healthy, settings, deaf_server, python_versions, orphan, small_shm, kernel_files, no_server, no_rights, bad_usage):
+for story in (healthy, settings, deaf_server, python_versions, orphan, small_shm, kernel_files, no_server, no_rights, bounded, bad_usage):
     story()
     print(f"{story.__name__}: ok", flush=True)

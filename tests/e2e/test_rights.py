@@ -70,6 +70,10 @@ def main():
             print(f"{name}:\n{text}")
             if name.startswith("without"):
                 assert name.split()[1] in text, text
+                # Not even root can have it: sudo and setcap bring nothing.
+                right = name.split("_")[1]
+                assert f"for good: start the container with --cap-add {right} (a systemd" in text, text
+                assert "now: run it on the host" in text and "sudo" not in text, text
         text = refused("seccomp", [], player, refuse_call("bpf"))
         print(f"seccomp:\n{text}")
         assert "a seccomp filter is in force" in text, text
