@@ -39,6 +39,7 @@ struct attach {
 	bool refused;
 	size_t failed;			     /* processes that are not measured, */
 	struct ezprof_complaints complaints; /* and why not */
+	struct ezprof_complaints unprobed;   /* of --children: their descendants count as well */
 };
 
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
@@ -101,6 +102,8 @@ static void add_processes(struct attach *a)
 		/* With --children it need not have probes itself. */
 		if (!err || err == -EEXIST || (err == -ENOENT && a->options->children)) {
 			ezprof_discovery_name(a->discovery, pid);
+			if (err == -ENOENT)
+				ezprof_complaints_note(&a->unprobed, pid, sentence);
 			continue;
 		}
 		a->failed++;
@@ -246,7 +249,15 @@ static void describe_object(const struct ezprof_measurement *m, const struct ezp
 	free(path);
 }
 
-static void describe(const struct attach *a, const char *socket_path)
+/* It may be for ever: what keeps the named ones from being measured is worth a word. */
+static void say_waiting(struct attach *a)
+{
+	ezprof_complaints_tell(&a->unprobed, say_line, NULL);
+	say("no process with probes is there yet: waiting for one%s",
+	    a->unprobed.count ? "" : ". " EZPROF_PROBES_HINT);
+}
+
+static void describe(struct attach *a, const char *socket_path)
 {
 	const struct ezprof_measurement *m = a->measurement;
 	size_t i, j;
@@ -265,7 +276,7 @@ static void describe(const struct attach *a, const char *socket_path)
 	    ezprof_bpf_uprobe_multi(m->bpf) ? "uprobe_multi" : "perf_event",
 	    ezprof_bpf_endpoints_max(m->bpf), ezprof_bpf_map_bytes(m->bpf) / 1024);
 	if (!m->target_count)
-		say("no process with probes is there yet: waiting for one");
+		say_waiting(a);
 	if (!m->filtered)
 		say("other processes that map these files pay for the probes as well");
 	if (socket_path)

@@ -54,8 +54,7 @@ static void say_no_probes(const struct ezprof_process *process, char *sentence)
 	}
 	if (!process->refused_path) {
 		snprintf(sentence, EZPROF_SENTENCE_BYTES,
-			 "has no ezprof probes: searched %u mapped files. It has to link libezmsg; "
-			 "a Python program is to be started by: ezprof run -- python ...",
+			 "has no ezprof probes: searched %u mapped files. " EZPROF_PROBES_HINT,
 			 process->searched);
 		return;
 	}

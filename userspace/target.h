@@ -18,6 +18,9 @@
 #include "usdt_fallback.h"
 
 #define EZPROF_SENTENCE_BYTES 320
+/* How a process comes to have probes. */
+#define EZPROF_PROBES_HINT \
+	"It has to link libezmsg; a Python program is to be started by: ezprof run -- python ..."
 
 /* What an endpoint had counted when the attach was complete. */
 struct ezprof_attach_total {

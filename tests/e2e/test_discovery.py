@@ -85,6 +85,8 @@ def children():
         first = node.do("spawn")
         with Agent("--children", node.pid) as agent:
             assert agent.said("waiting for one")
+            assert agent.said(f"process {node.pid}: has no ezprof probes: searched "), agent.stderr()
+            assert agent.said("a Python program is to be started by: ezprof run -- python ..."), agent.stderr()
             node.do("tell", "load", LIBRARY)
             node.do("tell", "open", "OLD")
             found = check(agent, node, "OLD", tell=("tell",))
