@@ -3,6 +3,7 @@
 #include "json_writer.h"
 #include "number.h"
 #include "text_width.h"
+#include "user_name.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -130,12 +131,24 @@ static const char *role_of(const struct ezprof_census_process *p)
 	return strcmp(p->comm, "ezprof-bpf") == 0 ? "agent" : "graph";
 }
 
+static void put_maker(struct ez_buffer *out, const struct ezprof_census_graph *graph)
+{
+	char name[EZPROF_USER_NAME_BYTES];
+
+	if (graph->foreign) {
+		ezprof_user_name(graph->foreign_uid, name);
+		ezprof_put(out, "user %s's: give --address to the other commands\n", name);
+	} else {
+		ezprof_put(out, "%s\n", graph->ours ? "ezprof's" : "not known as ezprof's");
+	}
+}
+
 static void put_process(struct ez_buffer *out, const struct ezprof_census *census,
 			const struct ezprof_census_process *p, bool endpoints)
 {
 	if (p->serves) {
 		put_row(out, p, "server", p->serves);
-		ezprof_put(out, "%s\n", p->serves->ours ? "ezprof's" : "not known as ezprof's");
+		put_maker(out, p->serves);
 	}
 	if (p->target) {
 		put_target(out, census, p, endpoints);

@@ -10,6 +10,7 @@
 #include "hello_json.h"
 #include "server_error.h"
 #include "text_width.h"
+#include "user_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,12 +89,27 @@ static void add_silent(struct ezprof_checkup *c, const struct ezprof_census_grap
 			   ezprof_server_error(err));
 }
 
+/* Nobody who can be believed says that there is a graph server: nothing is sent there. */
+static void add_foreign(struct ezprof_checkup *c, const struct ezprof_census_graph *g)
+{
+	char name[EZPROF_USER_NAME_BYTES];
+
+	ezprof_user_name(g->foreign_uid, name);
+	ezprof_checkup_add(c, "server", EZPROF_HEALTHY, NULL,
+			   "a graph server of user %s at %s, as that user says; not asked", name,
+			   g->address);
+}
+
 static void add_server(struct ezprof_checkup *c, const struct ezprof_census_graph *g, bool is_asked)
 {
 	char who[32] = "another user's", own[128] = "", ezmsg[128] = "";
 	struct ez_address address;
 	int err;
 
+	if (g->foreign) {
+		add_foreign(c, g);
+		return;
+	}
 	if (g->server_pid)
 		snprintf(who, sizeof(who), "pid %d", (int)g->server_pid);
 	if (!is_asked || ez_parse_address(g->address, &address)) {
@@ -133,11 +149,26 @@ static void add_unchosen(struct ezprof_checkup *c, const char *told)
 	ezprof_checkup_add(c, "graph", EZPROF_AILING, fix, "%s", told);
 }
 
+static void add_foreign_choice(struct ezprof_checkup *c, const struct ezprof_graph_choice *choice)
+{
+	char fix[400];
+
+	snprintf(fix, sizeof(fix),
+		 "export " EZ_ADDRESS_VARIABLE "=%s, and " EZ_HELLO_VARIABLE "=1 if it is ezprof's",
+		 choice->foreign);
+	ezprof_checkup_add(c, "graph", EZPROF_AILING, fix,
+			   "%s, by default: none was found but another user's, which isn't taken "
+			   "unasked",
+			   choice->text);
+}
+
 static void add_choice(struct ezprof_checkup *c, const struct ezprof_graph_choice *choice)
 {
 	if (!choice->have_address)
 		ezprof_checkup_add(c, "graph", EZPROF_HEALTHY, NULL,
 				   "none is named; agents are asked for all they measure");
+	else if (choice->is_default && *choice->foreign)
+		add_foreign_choice(c, choice);
 	else
 		ezprof_checkup_add(c, "graph", EZPROF_HEALTHY, NULL, "%s, %s", choice->text,
 				   getenv(EZ_ADDRESS_VARIABLE) ? "from " EZ_ADDRESS_VARIABLE
@@ -157,7 +188,7 @@ static void check_choice(struct ezprof_checkup *c)
 
 	if (!messages)
 		return;
-	status = ezprof_graph_choose_telling(messages, PROGRAM, NULL, true,
+	status = ezprof_graph_choose_telling(messages, PROGRAM, NULL, false,
 					     ez_clock_deadline_ns(LOOK_MS), &choice);
 	if (!fclose(messages) && told) {
 		told[strcspn(told, "\n")] = '\0';

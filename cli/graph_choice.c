@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "graph_choice.h"
+#include "census.h"
 #include "exit_status.h"
+#include "fd_limit.h"
 #include "graph_address.h"
+#include "hello.h"
 #include "server_error.h"
 #include "server_mark.h"
+#include "user_name.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LOOPBACK "127.0.0.1"
 
 struct candidates {
 	char texts[EZPROF_CHOICES_MAX][EZ_ADDRESS_BYTES];
@@ -36,7 +38,7 @@ static void add(struct candidates *c, const char *text)
 static void add_marks(struct candidates *c)
 {
 	struct ez_server_mark marks[EZPROF_CHOICES_MAX];
-	struct ez_address address = {.host = LOOPBACK};
+	struct ez_address address = {.host = "127.0.0.1"};
 	char text[EZ_ADDRESS_BYTES];
 	int i, n = ez_server_mark_list(NULL, 0, marks, EZPROF_CHOICES_MAX);
 
@@ -44,6 +46,36 @@ static void add_marks(struct candidates *c)
 		address.port = marks[i].port;
 		ez_address_format(&address, text);
 		add(c, text);
+	}
+}
+
+/* A server that is known by its mark, whatever its users call this machine. */
+static bool is_marked(const struct ezprof_census *census, const struct ezprof_census_graph *graph)
+{
+	for (size_t i = 0; i < census->n_graphs; i++) {
+		const struct ezprof_census_graph *g = &census->graphs[i];
+
+		if (g->ours && g != graph && graph->here && g->port == graph->port)
+			return true;
+	}
+	return false;
+}
+
+/* By what processes say, where their server isn't gone. */
+static void add_census(struct candidates *c, const struct ezprof_census *census,
+		       struct ezprof_graph_choice *choice)
+{
+	for (size_t i = 0; i < census->n_graphs; i++) {
+		const struct ezprof_census_graph *graph = &census->graphs[i];
+
+		if (graph->here && !graph->listens)
+			continue;
+		if (graph->used && !is_marked(census, graph))
+			add(c, graph->address);
+		if (graph->foreign && !*choice->foreign) {
+			snprintf(choice->foreign, sizeof(choice->foreign), "%s", graph->address);
+			choice->foreign_uid = graph->foreign_uid;
+		}
 	}
 }
 
@@ -75,82 +107,113 @@ static int complain_of_several(FILE *messages, const char *program, const struct
 	return EZPROF_EXIT_USAGE;
 }
 
-static int choose_found(FILE *messages, const char *program, struct ezprof_graph_choice *choice)
+/* Where processes can't be looked at, marks and agents still count. */
+static void look(struct candidates *c, struct ezprof_graph_choice *choice)
+{
+	struct ezprof_census *census;
+
+	add_marks(c);
+	if (ezprof_census_sees_any()) {
+		/* Each process with probes takes some descriptors. */
+		ez_fd_limit_raise();
+		if (!ezprof_census_take(&census)) {
+			add_census(c, census, choice);
+			ezprof_census_free(census);
+		}
+	}
+	add_agents(c, choice);
+}
+
+static int choose_found(FILE *messages, const char *program, bool server_only,
+			struct ezprof_graph_choice *choice)
 {
 	struct ez_address address;
-	struct candidates *c = calloc(1, sizeof(*c));
-	int status = EZPROF_EXIT_OK;
+	struct candidates c = {.n = 0};
 
-	if (!c)
-		return EZPROF_EXIT_FAILURE;
-	add_marks(c);
-	add_agents(c, choice);
-	if (c->n > 1) {
-		status = complain_of_several(messages, program, c);
-	} else if (c->n == 1 && ez_parse_address(c->texts[0], &address) == 0) {
+	look(&c, choice);
+	if (c.n > 1)
+		return complain_of_several(messages, program, &c);
+	if (c.n == 1 && ez_parse_address(c.texts[0], &address) == 0) {
 		take(choice, &address);
-	} else if (choice->agent_count == 0 &&
+	} else if ((server_only || choice->agent_count == 0) &&
 		   ez_parse_address(EZ_DEFAULT_ADDRESS, &address) == 0) {
 		take(choice, &address);
 		choice->is_default = true;
 	}
-	free(c);
-	return status;
+	return EZPROF_EXIT_OK;
+}
+
+static int find_agents(struct ezprof_graph_choice *choice, ez_mono_ns_t deadline_ns)
+{
+	choice->agents = calloc(EZPROF_AGENTS_MAX, sizeof(choice->agents[0]));
+	if (!choice->agents)
+		return EZPROF_EXIT_FAILURE;
+	choice->agent_count = ezprof_agent_find(choice->agents, EZPROF_AGENTS_MAX, deadline_ns);
+	return EZPROF_EXIT_OK;
 }
 
 int ezprof_graph_choose_telling(FILE *messages, const char *program,
-				const struct ez_address *address, bool agents,
+				const struct ez_address *address, bool server_only,
 				ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice)
 {
 	struct ezprof_graph_choice *choice = ret_choice;
 	struct ez_address from_env;
-	int err;
+	int status, err = address ? 0 : ez_address_from_env(&from_env);
 
 	memset(choice, 0, sizeof(*choice));
-	if (agents) {
-		choice->agents = calloc(EZPROF_AGENTS_MAX, sizeof(choice->agents[0]));
-		if (!choice->agents)
-			return EZPROF_EXIT_FAILURE;
-		choice->agent_count =
-			ezprof_agent_find(choice->agents, EZPROF_AGENTS_MAX, deadline_ns);
-	}
-	if (address) {
-		take(choice, address);
-		return EZPROF_EXIT_OK;
-	}
-	err = ez_address_from_env(&from_env);
-	if (err == 0) {
-		take(choice, &from_env);
-		return EZPROF_EXIT_OK;
-	}
-	if (err != -ENOENT) {
+	if (err && err != -ENOENT) {
 		fprintf(messages, "%s: %s: host:port is wanted\n", program, EZ_ADDRESS_VARIABLE);
 		return EZPROF_EXIT_USAGE;
 	}
-	return choose_found(messages, program, choice);
+	if (err || !server_only) {
+		status = find_agents(choice, deadline_ns);
+		if (status)
+			return status;
+	}
+	if (err)
+		return choose_found(messages, program, server_only, choice);
+	take(choice, address ? address : &from_env);
+	return EZPROF_EXIT_OK;
 }
 
-int ezprof_graph_choose(const char *program, const struct ez_address *address, bool agents,
+int ezprof_graph_choose(const char *program, const struct ez_address *address, bool server_only,
 			ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice)
 {
-	return ezprof_graph_choose_telling(stderr, program, address, agents, deadline_ns,
+	return ezprof_graph_choose_telling(stderr, program, address, server_only, deadline_ns,
 					   ret_choice);
+}
+
+/* Nothing was found, not even where everybody looks first. */
+static void complain_of_none(FILE *messages, const struct ezprof_graph_choice *choice)
+{
+	char name[EZPROF_USER_NAME_BYTES];
+
+	if (*choice->foreign) {
+		ezprof_user_name(choice->foreign_uid, name);
+		fprintf(messages,
+			" (a graph server of user %s is at %s; it isn't taken unasked: give "
+			"--address %s, and set " EZ_HELLO_VARIABLE "=1 if it is ezprof's)",
+			name, choice->foreign, choice->foreign);
+		return;
+	}
+	fprintf(messages,
+		" (no graph server%s was found on this machine: `ezprof serve` starts one; ez.run "
+		"prints where its own is, GraphServer @ HOST:PORT: give it with --address)",
+		choice->agent_count ? "" : " or agent");
 }
 
 int ezprof_graph_complain(FILE *messages, const char *program,
 			  const struct ezprof_graph_choice *choice, int err)
 {
-	const char *next = "";
-
+	fprintf(messages, "%s: %s: %s", program, choice->text, ezprof_server_error(err));
 	if (choice->is_default)
-		next = " (no graph server or agent was found on this machine: `ezprof serve` "
-		       "starts one; ez.run prints where its own is, GraphServer @ HOST:PORT: give "
-		       "it with --address)";
+		complain_of_none(messages, choice);
 	else if (err == -ECONNREFUSED)
-		next = " (`ezprof ps` lists the graphs of this machine)";
+		fprintf(messages, " (`ezprof ps` lists the graphs of this machine)");
 	else if (err == -EPROTO || err == -EMSGSIZE)
-		next = " (is the port right? `ezprof ps` lists the graphs of this machine)";
-	fprintf(messages, "%s: %s: %s%s\n", program, choice->text, ezprof_server_error(err), next);
+		fprintf(messages, " (is the port right? `ezprof ps` lists the graphs of this "
+				  "machine)");
+	fputc('\n', messages);
 	return EZPROF_EXIT_FAILURE;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which graph is meant, when nobody says so: the environment, else what is found on this machine
- * (marks of graph servers, agents' sockets). One is taken; of several none is.
+ * Which graph is meant, when nobody says so: the environment, else what is found on this machine:
+ * by marks of graph servers, by what processes with probes say of themselves, by agents. One is
+ * taken; of several none is. Every command that wants a graph chooses it here.
  */
 #ifndef EZPROF_GRAPH_CHOICE_H
 #define EZPROF_GRAPH_CHOICE_H
@@ -9,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "agent_client.h"
 #include "clock.h"
@@ -24,19 +26,23 @@ struct ezprof_graph_choice {
 	char text[EZ_ADDRESS_BYTES];	   /* the address */
 	struct ezprof_agent_found *agents; /* all that are there */
 	size_t agent_count;
+	/* A server of a user whose word doesn't count: never taken, only told of. "" = none. */
+	char foreign[EZ_ADDRESS_BYTES];
+	uid_t foreign_uid;
 };
 
 /*
- * address: what --address said, or NULL. agents: whether agents are looked for, and their graphs
- * count. Prints why not, and returns an exit status, 0 = chosen. ezprof_graph_choice_free() it in
- * any case.
+ * address: what --address said, or NULL. server_only: agents won't be asked for documents, so an
+ * address comes out in any case, and agents are looked for only where that takes it. To look at the
+ * machine costs some 0.1 s: not for a loop. Prints why not, and returns an exit status, 0 = chosen.
+ * ezprof_graph_choice_free() it in any case. Blocks up to the deadline; any thread.
  */
-int ezprof_graph_choose(const char *program, const struct ez_address *address, bool agents,
+int ezprof_graph_choose(const char *program, const struct ez_address *address, bool server_only,
 			ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice);
 
 /* The same, with another place than stderr for what it prints. */
 int ezprof_graph_choose_telling(FILE *messages, const char *program,
-				const struct ez_address *address, bool agents,
+				const struct ez_address *address, bool server_only,
 				ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice);
 /*
  * Prints that the server of the graph could not be asked, and what to do next. err: of client.h.

@@ -122,7 +122,9 @@ static int draw_live(const struct options *o, struct ezprof_graph_choice *choice
 	struct ezprof_model *model;
 	struct ez_dag *dag = NULL;
 	char *text = NULL;
-	int err, status = ezprof_profile_fetch(PROGRAM, ezprof_usual_address(&o->usual),
+	/* The usual address, taken for want of any, gets a hint with its error. */
+	bool chosen = choice->have_address && !choice->is_default;
+	int err, status = ezprof_profile_fetch(PROGRAM, chosen ? &choice->address : NULL,
 					       o->usual.window_s, &text);
 
 	if (!status)
@@ -151,7 +153,7 @@ int ezprof_graph_main(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return EZPROF_EXIT_USAGE;
-	status = ezprof_graph_choose(PROGRAM, ezprof_usual_address(&o.usual), o.live,
+	status = ezprof_graph_choose(PROGRAM, ezprof_usual_address(&o.usual), !o.live,
 				     ez_clock_deadline_ns(DEADLINE_MS), &choice);
 	if (!status)
 		status = o.live ? draw_live(&o, &choice) : draw_topics(&o, &choice);

@@ -241,7 +241,7 @@ int ezprof_profile_get(const struct ezprof_profile_request *request, char **ret_
 	int status;
 
 	status = ezprof_graph_choose_telling(source.messages, request->program, request->address,
-					     true, deadline_ns, &source.choice);
+					     false, deadline_ns, &source.choice);
 	if (!status)
 		status = fetch(&source, request->window_s, deadline_ns, ret_text);
 	ezprof_graph_choice_free(&source.choice);

@@ -414,7 +414,7 @@ static int find_feeds(struct record *r)
 	const char *graph;
 	int status;
 
-	status = ezprof_graph_choose(EZPROF_RECORD_PROGRAM, ezprof_usual_address(&o->usual), true,
+	status = ezprof_graph_choose(EZPROF_RECORD_PROGRAM, ezprof_usual_address(&o->usual), false,
 				     ez_clock_deadline_ns(LOOK_MS), &choice);
 	graph = choice.have_address ? choice.text : NULL;
 	for (size_t i = 0; !status && i < choice.agent_count; i++) {

@@ -82,12 +82,13 @@ int ezprof_shutdown_main(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return EZPROF_EXIT_USAGE;
-	status = ezprof_graph_choose(SHUTDOWN, ezprof_usual_address(&o), false,
+	status = ezprof_graph_choose(SHUTDOWN, ezprof_usual_address(&o), true,
 				     ez_clock_deadline_ns(DEADLINE_MS), &choice);
-	if (status)
-		return status;
-	err = ez_client_shutdown(&choice.address, ez_clock_deadline_ns(DEADLINE_MS));
-	status = err ? ezprof_graph_complain(stderr, SHUTDOWN, &choice, err) : EZPROF_EXIT_OK;
+	if (!status) {
+		err = ez_client_shutdown(&choice.address, ez_clock_deadline_ns(DEADLINE_MS));
+		status = err ? ezprof_graph_complain(stderr, SHUTDOWN, &choice, err)
+			     : EZPROF_EXIT_OK;
+	}
 	ezprof_graph_choice_free(&choice);
 	return status;
 }

@@ -60,7 +60,7 @@ static int choose(struct ezprof_top_feed *feed)
 {
 	const struct ezprof_top_options *o = feed->options;
 	struct ezprof_graph_choice choice;
-	int status = ezprof_graph_choose(feed->program, o->address, true,
+	int status = ezprof_graph_choose(feed->program, o->address, false,
 					 ez_clock_deadline_ns(LOOK_MS), &choice);
 
 	/* The usual address, taken for want of any, gets a hint with its error. */

@@ -8,6 +8,7 @@
 #include "hello_json.h"
 #include "parse.h"
 #include "request.h"
+#include "trusted_users.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,41 +22,20 @@
 
 #define PROGRAM "ezprof"
 #define HELLO_BYTES_MAX 65536u
-#define USERS_MAX 3u
 /* One that is stopped must not keep the others from being found, one that is slow is asked again.
  */
 #define LOOK_MS 500
 
-/* Whose agents are believed: root's, our own, and of the user who called sudo. */
-static size_t trusted_users(uid_t users[USERS_MAX])
-{
-	const char *sudo = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
-	uint64_t uid;
-	size_t n = 0;
-
-	users[n++] = 0;
-	if (geteuid() != 0)
-		users[n++] = geteuid();
-	if (sudo && ez_parse_u64_range(sudo, 1, UINT32_MAX - 1, &uid) == 0)
-		users[n++] = (uid_t)uid;
-	return n;
-}
-
+/* Whose agents are believed: the kernel says who listens. */
 static bool listener_is_trusted(int fd, pid_t *ret_pid)
 {
-	uid_t users[USERS_MAX];
-	size_t i, n = trusted_users(users);
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
 		return false;
 	*ret_pid = peer.pid;
-	for (i = 0; i < n; i++) {
-		if (peer.uid == users[i])
-			return true;
-	}
-	return false;
+	return ezprof_user_is_trusted(peer.uid);
 }
 
 static int connect_to(const char *path, pid_t *ret_pid)
@@ -186,8 +166,8 @@ static void search_folder(struct search *s, const char *folder_path)
 static void search_all(struct search *s)
 {
 	char folder[EZPROF_SOCKET_FOLDER_BYTES];
-	uid_t users[USERS_MAX];
-	size_t i, user_count = trusted_users(users);
+	uid_t users[EZPROF_TRUSTED_USERS_MAX];
+	size_t i, user_count = ezprof_trusted_users(users);
 	unsigned int place;
 
 	for (i = 0; i < user_count; i++) {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "census.h"
 #include "clock.h"
+#include "foreign_marks.h"
 #include "graph_address.h"
 #include "hello.h"
 #include "process_table.h"
 #include "server_mark.h"
 #include "socket_table.h"
 #include "text.h"
+#include "trusted_users.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -16,7 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define FOREIGN_MARKS_MAX 16u
 
 /* Is it an address of one of our network interfaces? */
 static bool is_interface(const char *host)
@@ -89,28 +95,63 @@ static struct ezprof_census_graph *note_graph(struct ezprof_census *c, const cha
 	return graph;
 }
 
+static struct ezprof_census_graph *note_mark(struct ezprof_census *c,
+					     const struct ez_server_mark *mark)
+{
+	struct ez_address address = {.host = "127.0.0.1", .port = mark->port};
+	char text[EZ_ADDRESS_BYTES];
+
+	ez_address_format(&address, text);
+	return note_graph(c, text, false);
+}
+
+/* Somebody's word that doesn't count: it makes nothing of a graph that is known otherwise. */
+static void note_foreign(struct ezprof_census_graph *graph, uid_t uid)
+{
+	if (!graph || graph->ours || graph->used)
+		return;
+	graph->foreign = true;
+	graph->foreign_uid = uid;
+}
+
+static void note_marks(struct ezprof_census *c)
+{
+	struct ez_server_mark marks[EZPROF_CENSUS_GRAPHS_MAX];
+	int i, n = ez_server_mark_list(NULL, 0, marks, EZPROF_CENSUS_GRAPHS_MAX);
+	struct ezprof_census_graph *graph;
+
+	for (i = 0; i < n; i++) {
+		graph = note_mark(c, &marks[i]);
+		if (!graph)
+			continue;
+		graph->ours = true;
+		graph->foreign = false;
+	}
+}
+
+/* The last ones: they must not take the place of others. */
+static void note_foreign_marks(struct ezprof_census *c)
+{
+	struct ez_server_mark marks[FOREIGN_MARKS_MAX];
+	size_t n = ezprof_foreign_marks(marks, FOREIGN_MARKS_MAX);
+
+	for (size_t i = 0; i < n; i++)
+		note_foreign(note_mark(c, &marks[i]), marks[i].owner);
+}
+
 /* Of servers that are known without any process with probes. */
 static void note_known_graphs(struct ezprof_census *c)
 {
-	struct ez_server_mark marks[EZPROF_CENSUS_GRAPHS_MAX];
-	struct ez_address address = {.host = "127.0.0.1"};
+	struct ez_address address;
 	char text[EZ_ADDRESS_BYTES];
-	int i, n = ez_server_mark_list(NULL, 0, marks, EZPROF_CENSUS_GRAPHS_MAX);
 
-	for (i = 0; i < n; i++) {
-		struct ezprof_census_graph *graph;
-
-		address.port = marks[i].port;
-		ez_address_format(&address, text);
-		graph = note_graph(c, text, false);
-		if (graph)
-			graph->ours = true;
-	}
+	note_marks(c);
 	if (ez_address_from_env(&address) == 0) {
 		ez_address_format(&address, text);
 		note_graph(c, text, false);
 	}
 	note_graph(c, EZ_DEFAULT_ADDRESS, false);
+	note_foreign_marks(c);
 }
 
 /* "" where it can't be read. */
@@ -159,12 +200,22 @@ static struct ezprof_census_process *add_process(struct ezprof_census *c, pid_t 
 
 static void note_graphs_of(struct ezprof_census *c, const struct ezprof_target *target)
 {
+	bool other_network = target->process->namespaces.other_network;
+
 	for (size_t i = 0; i < target->object_count; i++) {
 		const struct ezprof_endpoints *found = target->objects[i].endpoints;
+		struct ezprof_census_graph *graph = NULL;
 
 		if (found && *found->graph_address)
-			note_graph(c, found->graph_address,
-				   target->process->namespaces.other_network);
+			graph = note_graph(c, found->graph_address, other_network);
+		if (!graph || other_network)
+			continue;
+		if (ezprof_user_is_trusted(target->process->uid)) {
+			graph->used = true;
+			graph->foreign = false;
+		} else {
+			note_foreign(graph, target->process->uid);
+		}
 	}
 }
 
@@ -318,6 +369,23 @@ static int look(struct ezprof_census *c, struct ezprof_opener *opener)
 	if (c->count)
 		qsort(c->list, c->count, sizeof(c->list[0]), by_pid);
 	return err;
+}
+
+bool ezprof_census_sees_any(void)
+{
+	DIR *proc = geteuid() ? opendir("/proc") : NULL;
+	struct dirent *entry;
+	struct stat st;
+	bool found = geteuid() == 0;
+	pid_t pid;
+
+	while (proc && !found && (entry = readdir(proc)))
+		found = ez_parse_pid(entry->d_name, &pid) == 0 && pid != getpid() &&
+			fstatat(dirfd(proc), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			st.st_uid == geteuid();
+	if (proc)
+		closedir(proc);
+	return found;
 }
 
 int ezprof_census_take(struct ezprof_census **ret_census)

@@ -4,6 +4,7 @@
  * what they have and of which graph they are), graph servers (by their marks, and by who listens
  * where a graph is said to be), and those that are connected to one though they have no probes.
  * Processes that share memory as ezmsg's Python ones do are named too, without knowing their graph.
+ * Servers that only users name whose word doesn't count are shown, and marked as such.
  * Nothing is sent to anybody. What may not be looked into is named, with the reason. One thread.
  */
 #ifndef EZPROF_CENSUS_H
@@ -24,10 +25,13 @@
 struct ezprof_census_graph {
 	char address[EZ_ADDRESS_BYTES];
 	uint16_t port;
-	bool here;	  /* an address of this machine: what is not listened to is gone */
-	bool ours;	  /* a mark says that its server is one of ezprof's */
-	bool listens;	  /* here: somebody listens there; */
-	pid_t server_pid; /* namely this one; 0: not known */
+	bool here;    /* an address of this machine: what is not listened to is gone */
+	bool ours;    /* a mark says that its server is one of ezprof's */
+	bool used;    /* a process with probes, in our network, names it */
+	bool foreign; /* only a mark or a process of a user says so whose word doesn't count, */
+	uid_t foreign_uid; /* namely of this one (trusted_users.h) */
+	bool listens;	   /* here: somebody listens there; */
+	pid_t server_pid;  /* namely this one; 0: not known */
 };
 
 struct ezprof_census_process {
@@ -50,6 +54,12 @@ struct ezprof_census {
 	bool hidden;	 /* /proc doesn't show processes of other users (hidepid) */
 	size_t left_out; /* graphs or processes beyond the limits */
 };
+
+/*
+ * False: there is no process that we could look into, a service's for one, and the opener, which
+ * wants system calls that services forbid themselves, would be started for nothing. Any thread.
+ */
+bool ezprof_census_sees_any(void);
 
 /* Errors: those of starting the opener and of /proc; -ENOMEM. */
 int ezprof_census_take(struct ezprof_census **ret_census);
