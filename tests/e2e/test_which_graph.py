@@ -13,7 +13,7 @@ from require import require
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 SHORT = ("--window", "0.3")
 COMMANDS = (("graph",), ("graph", "--live", *SHORT), ("profile", *SHORT), ("why", *SHORT), ("top", "--once", *SHORT),
-            ("report", "-o", "-", *SHORT))
+            ("report", "--duration", "0.3", "-o", "-", *SHORT))
 USUAL = "127.0.0.1:25978"
 
 
