@@ -113,6 +113,7 @@ static int take(const struct options *o, struct ezprof_samples *samples)
 	struct timespec window = {
 		(time_t)o->usual.window_s,
 		(long)((o->usual.window_s - (double)(time_t)o->usual.window_s) * 1e9)};
+	struct ezprof_source_memory memory = {.have_graph = false};
 	uint64_t i;
 
 	for (i = 0; i < o->count; i++) {
@@ -122,7 +123,7 @@ static int take(const struct options *o, struct ezprof_samples *samples)
 		if (i)
 			nanosleep(&window, NULL);
 		status = ezprof_profile_fetch(PROGRAM, ezprof_usual_address(&o->usual),
-					      o->usual.window_s, &text);
+					      o->usual.window_s, &memory, &text);
 		if (!status)
 			status = ezprof_document_samples(PROGRAM, "the answer", text, samples);
 		free(text);

@@ -43,8 +43,7 @@ static const char *failure_of(int status)
 }
 
 static void get(const struct ez_address *address, double window_s,
-		struct ezprof_foreign_server *foreign, FILE *messages,
-		struct ezprof_fetched *fetched)
+		struct ezprof_source_memory *memory, FILE *messages, struct ezprof_fetched *fetched)
 {
 	struct ezprof_profile_request request = {
 		.program = PROGRAM,
@@ -52,7 +51,7 @@ static void get(const struct ez_address *address, double window_s,
 		.window_s = window_s,
 		.trace_s_max = TRACE_S_MAX,
 		.messages = messages,
-		.foreign = foreign,
+		.memory = memory,
 	};
 	char *text = NULL;
 
@@ -65,7 +64,7 @@ static void get(const struct ez_address *address, double window_s,
 }
 
 void ezprof_export_fetch_now(const struct ez_address *address, double window_s,
-			     struct ezprof_foreign_server *foreign,
+			     struct ezprof_source_memory *memory,
 			     struct ezprof_fetched *ret_fetched)
 {
 	struct ezprof_fetched fetched = {.begun_ns = ez_clock_mono_ns()};
@@ -73,7 +72,7 @@ void ezprof_export_fetch_now(const struct ez_address *address, double window_s,
 	FILE *messages = open_memstream(&fetched.messages, &n);
 
 	if (messages) {
-		get(address, window_s, foreign, messages, &fetched);
+		get(address, window_s, memory, messages, &fetched);
 		fclose(messages);
 	} else {
 		fetched.failure = "unreachable";
@@ -110,7 +109,7 @@ static void tell(const struct ezprof_export_fetch *fetch)
 static void *run(void *arg)
 {
 	struct ezprof_export_fetch *fetch = arg;
-	struct ezprof_foreign_server foreign = {.until_ns = 0};
+	struct ezprof_source_memory memory = {.have_graph = false};
 	struct ezprof_fetched fetched;
 
 	pthread_mutex_lock(&fetch->mutex);
@@ -121,7 +120,7 @@ static void *run(void *arg)
 		}
 		fetch->state = RUNNING;
 		pthread_mutex_unlock(&fetch->mutex);
-		ezprof_export_fetch_now(fetch->address, fetch->window_s, &foreign, &fetched);
+		ezprof_export_fetch_now(fetch->address, fetch->window_s, &memory, &fetched);
 		pthread_mutex_lock(&fetch->mutex);
 		fetch->fetched = fetched;
 		fetch->state = DONE;

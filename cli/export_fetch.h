@@ -40,9 +40,9 @@ bool ezprof_export_fetch_take(struct ezprof_export_fetch *fetch,
 			      struct ezprof_fetched *ret_fetched);
 void ezprof_fetched_free(struct ezprof_fetched *fetched);
 
-/* Gets one here and now, in the caller's thread. foreign: see profile_source.h. */
+/* Gets one here and now, in the caller's thread. memory: see profile_source.h. */
 void ezprof_export_fetch_now(const struct ez_address *address, double window_s,
-			     struct ezprof_foreign_server *foreign,
+			     struct ezprof_source_memory *memory,
 			     struct ezprof_fetched *ret_fetched);
 
 #endif

@@ -27,7 +27,7 @@ struct writer {
 	const char *path;
 	struct ezprof_scrape_memory memory;
 	struct ezprof_export_news news;
-	struct ezprof_foreign_server foreign;
+	struct ezprof_source_memory source;
 	uint64_t count, failure_count;
 	bool goes_on; /* a graph that isn't there now may come */
 };
@@ -102,7 +102,7 @@ static int report(void *user)
 	if (is_to_end(writer))
 		return EZPROF_EXIT_OK;
 	ezprof_export_fetch_now(writer->settings->graph, writer->settings->window_s,
-				&writer->foreign, &fetched);
+				&writer->source, &fetched);
 	ezprof_export_news_tell(&writer->news, fetched.messages);
 	if (fetched.model)
 		err = ezprof_scrape_memory_renew(&writer->memory, fetched.model);

@@ -125,7 +125,7 @@ static int draw_live(const struct options *o, struct ezprof_graph_choice *choice
 	/* The usual address, taken for want of any, gets a hint with its error. */
 	bool chosen = choice->have_address && !choice->is_default;
 	int err, status = ezprof_profile_fetch(PROGRAM, chosen ? &choice->address : NULL,
-					       o->usual.window_s, &text);
+					       o->usual.window_s, NULL, &text);
 
 	if (!status)
 		status = ezprof_document_model(PROGRAM, text, &model);

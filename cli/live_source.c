@@ -51,7 +51,7 @@ static _Noreturn void fetch(pid_t parent, int text_fd, int messages_fd, const ch
 	int status = EZPROF_EXIT_FAILURE;
 
 	if (!become_child(parent, messages_fd))
-		status = ezprof_profile_fetch(program, address, window_s, &text);
+		status = ezprof_profile_fetch(program, address, window_s, NULL, &text);
 	if (!status && ez_fd_write_all(text_fd, text, strlen(text)))
 		status = EZPROF_EXIT_FAILURE;
 	/* Nothing of the parent's is flushed or run. */

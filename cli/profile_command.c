@@ -38,6 +38,7 @@ struct options {
 	render_fn render;
 	const char *from; /* a file instead of the running graph; NULL = none */
 	bool continued;	  /* a report has been printed already */
+	struct ezprof_source_memory memory;
 };
 
 enum { KEY_WIDE = 256, KEY_FROM };
@@ -199,12 +200,12 @@ static int status_of(const struct ezprof_verdict *verdict)
 	return EZPROF_EXIT_NOTHING;
 }
 
-static int fetch(const struct options *o, char **ret_text)
+static int fetch(struct options *o, char **ret_text)
 {
 	if (o->from)
 		return ezprof_document_file_text(PROGRAM, o->from, ret_text);
 	return ezprof_profile_fetch(PROGRAM, ezprof_usual_address(&o->usual), o->usual.window_s,
-				    ret_text);
+				    &o->memory, ret_text);
 }
 
 static int report(void *user)

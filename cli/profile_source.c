@@ -37,8 +37,8 @@
 struct source {
 	const char *program;
 	FILE *messages;
-	double trace_s_max; /* 0 = no limit */
-	struct ezprof_foreign_server *foreign;
+	double trace_s_max;		     /* 0 = no limit */
+	struct ezprof_source_memory *memory; /* NULL = none */
 	struct ezprof_graph_choice choice;
 };
 
@@ -190,20 +190,21 @@ static int do_without_server(const struct source *source, int err, double window
 static int is_ours(const struct source *source, ez_mono_ns_t deadline_ns)
 {
 	const struct ez_address *address = &source->choice.address;
-	struct ezprof_foreign_server *foreign = source->foreign;
+	struct ezprof_source_memory *memory = source->memory;
 	int ours;
 
 	/* On loopback a mark says so, and nobody is asked. */
 	if (ez_address_is_loopback(address))
-		foreign = NULL;
-	if (foreign && foreign->until_ns > ez_clock_mono_ns() &&
-	    foreign->address.port == address->port &&
-	    strcmp(foreign->address.host, address->host) == 0)
+		memory = NULL;
+	if (memory && memory->foreign_until_ns > ez_clock_mono_ns() &&
+	    memory->foreign.port == address->port &&
+	    strcmp(memory->foreign.host, address->host) == 0)
 		return 0;
 	ours = ez_hello_is_ours(address, "ezprof", NULL, 0, deadline_ns);
-	if (foreign && ours == 0)
-		*foreign =
-			(struct ezprof_foreign_server){*address, ez_clock_deadline_ns(FOREIGN_MS)};
+	if (memory && ours == 0) {
+		memory->foreign = *address;
+		memory->foreign_until_ns = ez_clock_deadline_ns(FOREIGN_MS);
+	}
 	return ours;
 }
 
@@ -231,28 +232,40 @@ static int fetch(const struct source *source, double window_s, uint64_t deadline
 	return err ? complain(source, err) : EZPROF_EXIT_OK;
 }
 
+/* What was found holds for as long as it answers. */
+static void remember(struct ezprof_source_memory *memory, const struct source *source, int status)
+{
+	memory->have_graph = !status && source->choice.have_address;
+	memory->graph = source->choice.address;
+}
+
 int ezprof_profile_get(const struct ezprof_profile_request *request, char **ret_text)
 {
 	struct source source = {.program = request->program,
 				.messages = request->messages ? request->messages : stderr,
 				.trace_s_max = request->trace_s_max,
-				.foreign = request->foreign};
+				.memory = request->memory};
 	uint64_t deadline_ns = ez_clock_deadline_ns(LOOK_MS);
+	const struct ez_address *address = request->address;
 	int status;
 
-	status = ezprof_graph_choose_telling(source.messages, request->program, request->address,
-					     false, deadline_ns, &source.choice);
+	if (!address && source.memory && source.memory->have_graph)
+		address = &source.memory->graph;
+	status = ezprof_graph_choose_telling(source.messages, request->program, address, false,
+					     deadline_ns, &source.choice);
 	if (!status)
 		status = fetch(&source, request->window_s, deadline_ns, ret_text);
+	if (source.memory && !request->address)
+		remember(source.memory, &source, status);
 	ezprof_graph_choice_free(&source.choice);
 	return status;
 }
 
 int ezprof_profile_fetch(const char *program, const struct ez_address *address, double window_s,
-			 char **ret_text)
+			 struct ezprof_source_memory *memory, char **ret_text)
 {
 	struct ezprof_profile_request request = {
-		.program = program, .address = address, .window_s = window_s};
+		.program = program, .address = address, .window_s = window_s, .memory = memory};
 
 	return ezprof_profile_get(&request, ret_text);
 }

@@ -3,15 +3,21 @@
 #ifndef EZPROF_PROFILE_SOURCE_H
 #define EZPROF_PROFILE_SOURCE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "clock.h"
 #include "parse.h"
 
-/* A server elsewhere that was found to be none of ours; zero-initialised. */
-struct ezprof_foreign_server {
-	struct ez_address address;
-	ez_mono_ns_t until_ns; /* then it may be another one */
+/* What who asks again and again needn't find out again; zero-initialised. */
+struct ezprof_source_memory {
+	/* A server elsewhere that is none of ours: a Python one prints a warning when asked for it.
+	 */
+	struct ez_address foreign;
+	ez_mono_ns_t foreign_until_ns; /* then it may be another one */
+	/* The graph that was found without being named; it is looked for again when it fails. */
+	struct ez_address graph;
+	bool have_graph;
 };
 
 struct ezprof_profile_request {
@@ -20,11 +26,7 @@ struct ezprof_profile_request {
 	double window_s;
 	double trace_s_max; /* of a graph that is watched for its window: at most; 0 = no limit */
 	FILE *messages;	    /* why there is no document, and hints; NULL = stderr */
-	/*
-	 * For who asks again and again, else NULL: asking a Python server whether it is ours
-	 * makes it print a warning.
-	 */
-	struct ezprof_foreign_server *foreign;
+	struct ezprof_source_memory *memory; /* NULL = asked once */
 };
 
 /* ezprof_profile_fetch() with more to choose from. Any thread, with messages of its own. */
@@ -33,9 +35,9 @@ int ezprof_profile_get(const struct ezprof_profile_request *request, char **ret_
 /*
  * Finds the graph (address: what --address said, or NULL) and asks for its document, which is the
  * caller's to free(). Blocks for some seconds at most. Prints why there is none, and returns an
- * exit status, 0 = there is one.
+ * exit status, 0 = there is one. memory: as in the request.
  */
 int ezprof_profile_fetch(const char *program, const struct ez_address *address, double window_s,
-			 char **ret_text);
+			 struct ezprof_source_memory *memory, char **ret_text);
 
 #endif

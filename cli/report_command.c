@@ -43,6 +43,7 @@ struct seen {
 	struct ezprof_model *first, *latest; /* the same while there is one only */
 	struct ezprof_timeline timeline;
 	bool looked; /* the first point of the loop is there already */
+	struct ezprof_source_memory memory;
 };
 
 enum { KEY_FROM = 256 };
@@ -126,7 +127,7 @@ static int fetch(struct seen *seen, double window_s, bool as_point)
 	struct ezprof_model *model;
 	char *text = NULL;
 	int status = ezprof_profile_fetch(PROGRAM, ezprof_usual_address(&seen->options->usual),
-					  window_s, &text);
+					  window_s, &seen->memory, &text);
 
 	if (!status)
 		status = ezprof_document_model(PROGRAM, text, &model);

@@ -160,7 +160,7 @@ static int take_all(struct ezprof_watch *watch, const char *text, const char *wh
 static int fetch(const struct ezprof_top_options *o, struct ezprof_watch *watch)
 {
 	char *text = NULL;
-	int status = ezprof_profile_fetch(PROGRAM, o->address, o->window_s, &text);
+	int status = ezprof_profile_fetch(PROGRAM, o->address, o->window_s, NULL, &text);
 
 	if (!status)
 		status = take_all(watch, text, "the answer");

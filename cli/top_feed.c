@@ -88,7 +88,7 @@ static int open_graph(struct ezprof_top_feed *feed)
 
 	if (!status)
 		status = ezprof_profile_fetch(feed->program, address_of(feed),
-					      feed->options->window_s, &text);
+					      feed->options->window_s, NULL, &text);
 	if (!status)
 		status = ezprof_document_model(feed->program, text, &model);
 	free(text);

@@ -61,11 +61,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static int fetch(const struct options *o, struct ezprof_model **ret_model)
+static int fetch(const struct options *o, struct ezprof_source_memory *memory,
+		 struct ezprof_model **ret_model)
 {
 	char *text = NULL;
 	int status = ezprof_profile_fetch(PROGRAM, ezprof_usual_address(&o->usual),
-					  o->usual.window_s, &text);
+					  o->usual.window_s, memory, &text);
 
 	if (!status)
 		status = ezprof_document_model(PROGRAM, text, ret_model);
@@ -76,6 +77,7 @@ static int fetch(const struct options *o, struct ezprof_model **ret_model)
 static int gather(const struct options *o, struct ezprof_model **before,
 		  struct ezprof_model **ret_model)
 {
+	struct ezprof_source_memory memory = {.have_graph = false};
 	struct ezprof_model *first = NULL;
 	int status;
 
@@ -85,14 +87,14 @@ static int gather(const struct options *o, struct ezprof_model **before,
 	}
 	if (o->n_files == 1)
 		return ezprof_document_file_read(PROGRAM, o->files[0], ret_model);
-	status = fetch(o, &first);
+	status = fetch(o, &memory, &first);
 	if (status || !ezprof_second_look_wanted(first)) {
 		*ret_model = first;
 		return status;
 	}
 	*before = first;
 	ezprof_second_look_wait(o->usual.window_s);
-	return fetch(o, ret_model);
+	return fetch(o, &memory, ret_model);
 }
 
 static int print(const struct options *o, const struct ezprof_model *model,

@@ -110,6 +110,23 @@ def of_several():
         node.process.kill()
 
 
+def stays():
+    """Who asks again and again stays with the graph that it has found, and looks for one where that is gone."""
+    with Alone() as host:
+        server, one = host.serve()
+        watcher = host.start("ezprof", "profile", "--interval", "0.3", "--format", "jsonl", "--window", "0.3")
+        host.node(one, "source", "FIRST", "--rate", "10")
+        wait_until(lambda: "FIRST" in watcher.line(), 20, "the first graph is watched")
+        other, address = host.serve()
+        host.node(address, "source", "SECOND", "--rate", "10")
+        for _ in range(4):
+            assert "SECOND" not in watcher.line()
+        assert watcher.process.poll() is None, watcher.stderr()
+        server.process.kill()
+        server.process.wait()
+        assert host.output("ezprof", "graph").returncode == 0
+
+
 def of_another_user():
     """Root without SUDO_UID: what others say of a server isn't believed, but told, with what to do."""
     with Alone() as host:
@@ -159,7 +176,8 @@ def main():
     require_namespaces()
     for name in ("SUDO_UID", "EZMSG_GRAPHSERVER_ADDR", "EZPROF_HELLO"):
         os.environ.pop(name, None)
-    for story in (by_its_processes, by_an_agent_alone, of_several, of_another_user, by_a_false_mark):
+    for story in (by_its_processes, by_an_agent_alone, of_several, stays, of_another_user,
+                  by_a_false_mark):
         story()
         print(f"{story.__name__}: ok", flush=True)
 
