@@ -203,12 +203,15 @@ def slowest(out, truth):
         busy_as_long(out, seconds, (handle, truth.pid[handle]), truth.lengths_ns(handle, "process"))
 
 
-def busy_as_long(out, seconds, key, lengths_ns):
-    real_ms, found = sum(lengths_ns) / MS, sum(sum(out.all(name, *key)) for name in ("busy_odd", "busy_even"))
+def busy_as_long(out, seconds, key, lengths_ns, least=0.98):
+    """Each second's is cut to whole milliseconds."""
+    found = [ms for name in ("busy_odd", "busy_even") for ms in out.all(name, *key)]
+    real_ms = sum(lengths_ns) / MS
     # Where five others were busier it was busy as long as the fifth at most.
     others = sum(int(lines[0].split()[-1]) for _, lines in seconds
                  if sum(map(bool, lines)) == 5 and not any(f"[{', '.join(key)}]" in line for line in lines))
-    within(0.98 * real_ms - len(seconds) - others, found, 1.02 * real_ms + READINGS_NS / MS * len(lengths_ns), out, key)
+    within(least * real_ms - len(found) - others, sum(found), 1.02 * real_ms + READINGS_NS / MS * len(lengths_ns),
+           out, key)
 
 
 def bin_of(below_us):
