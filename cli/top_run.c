@@ -33,12 +33,22 @@ struct run {
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH};
 
-/* From here on they are read, so that a terminal is given back whatever comes. */
+static void no_action(int signal_number)
+{
+	(void)signal_number;
+}
+
+/*
+ * From here on they are read, so that a terminal is given back whatever comes. A handler for
+ * SIGTSTP keeps ncurses from one of its own: that has the signal ignored while it paints, which
+ * throws away a Ctrl-Z that is waiting to be read.
+ */
 static int open_signals(void)
 {
 	sigset_t set;
 	size_t i;
 
+	signal(SIGTSTP, no_action);
 	sigemptyset(&set);
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaddset(&set, signals[i]);
@@ -157,6 +167,7 @@ static void suspend(struct run *run)
 	raise(SIGTSTP);
 	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here it stops */
 	sigprocmask(SIG_BLOCK, &stop, NULL);
+	signal(SIGTSTP, no_action);
 	ezprof_terminal_return(run->terminal);
 }
 

@@ -216,6 +216,27 @@ def job_control(recorded):
         shell.end()
 
 
+def stopped_amid_paint(recorded):
+    """A Ctrl-Z that comes while a key is answered with a new screen isn't lost."""
+    command = f"{EZPROF} top --from {recorded.file.name} --interval 0.05"
+    with Terminal(["/bin/bash", "--norc", "--noprofile", "-i"], env={"PS1": "prompt$ ", "HISTFILE": ""}) as shell:
+        shell.wait_for("prompt$")
+        shell.type(command + "\r")
+        for step in range(40):
+            shell.wait_for(lambda text: "ezprof top  1 edges" in text and shell.screen.alternate)
+            shell.type("s")
+            time.sleep(step * 0.0001)
+            shell.type("\x1a")
+            shell.wait_for(lambda _: not shell.screen.alternate)
+            shell.wait_for("Stopped")
+            shell.type("printf '\\033[2J'; fg\r")
+        shell.wait_for(lambda _: shell.screen.alternate)
+        shell.type("q")
+        shell.wait_for(lambda _: not shell.screen.alternate)
+        shell.type("exit\r")
+        shell.end()
+
+
 def written(recorded):
     with tempfile.TemporaryDirectory() as folder, recorded.top() as terminal:
         path = os.path.join(folder, "view.txt")
@@ -326,7 +347,8 @@ def server_dies():
 def main():
     print(f"seed {SEED}", flush=True)
     recorded = Recorded()
-    for story in (keys_and_views, any_size, resized, random_keys, signals, stopped, job_control, written, colours,
+    for story in (keys_and_views, any_size, resized, random_keys, signals, stopped, job_control,
+                  stopped_amid_paint, written, colours,
                   other_terminals, hung_up):
         begin = time.monotonic()
         story(recorded)
