@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "channel.h"
+#include "clock.h"
 #include "graph_fixture.h"
 #include "publisher.h"
 #include "subscriber.h"
@@ -302,6 +303,21 @@ struct other_side {
 	struct peer peer;
 };
 
+/* They come one by one: a message that is taken before the next one is here has none behind it. */
+static void wait_queued(struct ez_subscriber *subscriber, size_t n)
+{
+	ez_mono_ns_t end_ns = ez_clock_deadline_ns(PATIENCE_NS / EZ_NS_PER_MS);
+	size_t queued;
+
+	do {
+		nap_ms(1);
+		pthread_mutex_lock(&subscriber->lock);
+		queued = subscriber->taps ? subscriber->taps->queued : 0;
+		pthread_mutex_unlock(&subscriber->lock);
+	} while (queued < n && ez_clock_mono_ns() < end_ns);
+	assert_int_equal(queued, n);
+}
+
 /* The peer's 8 buffers are all taken; the first message is here. */
 static void take_first(struct other_side *side, void **state)
 {
@@ -312,6 +328,7 @@ static void take_first(struct other_side *side, void **state)
 	peer_start(&side->peer, graph);
 	peer_tell(&side->peer, "ok", "pub T 8");
 	peer_tell(&side->peer, "sent 8", "send 8 8");
+	wait_queued(side->subscriber, 8);
 	assert_int_equal(ez_receive(side->subscriber, PATIENCE_NS, &side->message), 0);
 	peer_tell(&side->peer, "error -110", "try 8 20");
 }
