@@ -21,6 +21,8 @@ def main():
         assert len(names) == 1 + outcomes.count(bytes([COMPLETE])), (names, outcomes)
         assert fits.name in names
         assert server.connect("A", "B") == COMPLETE
+        server.stop()
+        assert "No space left" in server.log, server.log
     assert os.listdir("/dev/shm") == []
     print("small file system: ok")
 
