@@ -149,6 +149,12 @@ static void in_bursts(struct ezprof_why_context *c, size_t subscriber)
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
+static bool is_publisher_measured(const struct ezprof_model *model, const struct ezprof_object *s)
+{
+	return s->from != EZPROF_NO_OBJECT &&
+	       ezprof_known(ezprof_value(&model->objects[s->from], EZPROF_PUB_BLOCKED_SHARE));
+}
+
 static void say_full(struct ezprof_why_context *c, struct ezprof_finding *finding,
 		     struct ez_buffer *text, size_t subscriber)
 {
@@ -167,7 +173,7 @@ static void say_full(struct ezprof_why_context *c, struct ezprof_finding *findin
 	ez_buffer_append_text(text, "busy ");
 	ezprof_say_share(text, ezprof_busy_share(s));
 	ez_buffer_append_text(text,
-			      s->from == EZPROF_NO_OBJECT
+			      !is_publisher_measured(c->model, s)
 				      ? " of the time. Whether its publisher waits for it is not "
 					"measured: attach to that process too."
 				      : " of the time. Nobody waits for it yet.");

@@ -165,8 +165,13 @@ static void say_idle(struct ezprof_why_context *c)
 		ezprof_put(&text, "Idle: no message was published in the last ");
 		ezprof_say_ms(&text, 1000.0 * ezprof_figure(&model->objects[0],
 							    EZPROF_GRAPH_WINDOW_S, 0.0));
-		ezprof_put(&text, ", and nobody is blocked; the %zu publisher%s sent %.0f before.",
-			   n, n == 1 ? "" : "s", sent);
+		if (known < n)
+			ezprof_put(&text, " by the %zu of %zu publishers that are measured", known,
+				   n);
+		else
+			ez_buffer_append_text(&text, ", and nobody is blocked");
+		ezprof_put(&text, "; the %zu publisher%s sent %.0f before.", n, n == 1 ? "" : "s",
+			   sent);
 	}
 	ezprof_finding_say(c->findings, finding, &text);
 }

@@ -121,19 +121,39 @@ void ezprof_say_subscriber_name(struct ez_buffer *out, const struct ezprof_model
 	}
 }
 
+/* NULL where it is the document's own, or not known. */
+static const char *other_host(const struct ezprof_model *model, const struct ezprof_object *object)
+{
+	const char *host = ezprof_label(object, EZPROF_LABEL_HOST);
+
+	return *host && model->host && strcmp(host, model->host) != 0 ? host : NULL;
+}
+
 void ezprof_say_subscriber(struct ez_buffer *out, const struct ezprof_model *model,
 			   const struct ezprof_object *subscriber)
 {
-	const char *host = ezprof_label(subscriber, EZPROF_LABEL_HOST);
+	const char *host = other_host(model, subscriber);
 
 	ezprof_say_subscriber_name(out, model, subscriber);
 	if (subscriber->pid)
 		ezprof_put(out, " (pid %lld", (long long)subscriber->pid);
-	if (*host && model->host && strcmp(host, model->host) != 0) {
+	if (host) {
 		ez_buffer_append_text(out, subscriber->pid ? ", host " : " (host ");
 		ezprof_say_name(out, host);
 		ez_buffer_append_text(out, ")");
 	} else if (subscriber->pid) {
 		ez_buffer_append_text(out, ")");
 	}
+}
+
+void ezprof_say_attach(struct ez_buffer *out, const struct ezprof_model *model,
+		       const struct ezprof_object *object)
+{
+	const char *host = other_host(model, object);
+
+	if (host) {
+		ez_buffer_append_text(out, ", on host ");
+		ezprof_say_name(out, host);
+	}
+	ez_buffer_append_text(out, ": sudo ezprof-bpf attach");
 }

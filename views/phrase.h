@@ -25,6 +25,10 @@ void ezprof_say_subscriber(struct ez_buffer *out, const struct ezprof_model *mod
 void ezprof_say_subscriber_name(struct ez_buffer *out, const struct ezprof_model *model,
 				const struct ezprof_object *subscriber);
 
+/* ": sudo ezprof-bpf attach", ", on host lab2: sudo ezprof-bpf attach": where the object lives. */
+void ezprof_say_attach(struct ez_buffer *out, const struct ezprof_model *model,
+		       const struct ezprof_object *object);
+
 /* "shm", "tcp", "local"; "?" for what is no word of that kind; "" where it isn't known. */
 const char *ezprof_transport_word(const struct ezprof_object *object);
 

@@ -23,6 +23,12 @@ static bool is_stuck(const struct ezprof_root *r)
 	double covered_ms = 1000.0 * figure(r, EZPROF_SUB_COVERED_S);
 	double oldest_ms = figure(r, EZPROF_SUB_OLDEST_LEASE_MS);
 
+	/* Of one that nobody measures only the publisher's standing still tells that it gives none.
+	 */
+	if (!ezprof_known(ezprof_value(r->s, EZPROF_SUB_MESSAGES_WINDOW)) &&
+	    ezprof_figure(&r->c->model->objects[r->s->from], EZPROF_PUB_BLOCKED_NOW_MS, 0.0) <
+		    STUCK_MS_MIN)
+		return false;
 	return figure(r, EZPROF_SUB_MESSAGES_WINDOW) < 1 && oldest_ms >= covered_ms &&
 	       oldest_ms >= STUCK_MS_MIN;
 }
@@ -226,9 +232,12 @@ static void say_few_buffers(struct ezprof_root *r)
 static void say_late(struct ezprof_root *r)
 {
 	if (!ezprof_is_work_measured(r->s)) {
-		ezprof_put(&r->text,
-			   " What it does with them is not measured: sudo ezprof-bpf attach %lld.",
-			   (long long)r->s->pid);
+		ez_buffer_append_text(&r->text, " What it does with them is not measured");
+		if (r->s->pid) {
+			ezprof_say_attach(&r->text, r->c->model, r->s);
+			ezprof_put(&r->text, " %lld", (long long)r->s->pid);
+		}
+		ez_buffer_append_text(&r->text, ".");
 		return;
 	}
 	say_need(r);

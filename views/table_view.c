@@ -207,17 +207,19 @@ static double sum(const struct ezprof_model *model, enum ezprof_metric_id metric
 	return total;
 }
 
-/* The rates of all publishers together, unless nobody measures any. */
+/* The rates of all publishers together; of those that are measured, where some aren't. */
 static void put_total_rate(struct ez_buffer *out, const struct ezprof_model *model)
 {
-	bool known = model->first[EZPROF_PUB] == model->first[EZPROF_PUB + 1];
+	size_t n = model->first[EZPROF_PUB + 1] - model->first[EZPROF_PUB], known = 0;
 
 	for (size_t i = model->first[EZPROF_PUB]; i < model->first[EZPROF_PUB + 1]; i++)
-		known |= ezprof_known(ezprof_value(&model->objects[i], EZPROF_PUB_RATE_HZ));
-	if (known)
+		known += ezprof_known(ezprof_value(&model->objects[i], EZPROF_PUB_RATE_HZ));
+	if (known || !n)
 		ezprof_say_rate(out, sum(model, EZPROF_PUB_RATE_HZ));
 	else
 		ez_buffer_append_text(out, "rate not known");
+	if (known && known < n)
+		ezprof_put(out, " from %zu of them", known);
 }
 
 static void put_totals(struct ez_buffer *out, const struct ezprof_model *model)

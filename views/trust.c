@@ -174,7 +174,7 @@ static bool begins_process(const struct ezprof_model *model, size_t first, size_
 	const struct ezprof_object *o = &model->objects[at];
 	const char *host = ezprof_label(&model->objects[first], EZPROF_LABEL_HOST);
 
-	if (!is_unmeasured(o) || strcmp(ezprof_label(o, EZPROF_LABEL_HOST), host) != 0)
+	if (!is_unmeasured(o) || !o->pid || strcmp(ezprof_label(o, EZPROF_LABEL_HOST), host) != 0)
 		return false;
 	for (size_t i = 0; i < at; i++) {
 		const struct ezprof_object *earlier = &model->objects[i];
@@ -198,12 +198,21 @@ static size_t say_pids(struct ez_buffer *text, const struct ezprof_model *model,
 	return n;
 }
 
+static void say_attach(struct ez_buffer *text, const struct ezprof_model *model, size_t first)
+{
+	size_t n = say_pids(NULL, model, first);
+
+	ezprof_say_attach(text, model, &model->objects[first]);
+	if (n == 0 || n > PIDS_MAX)
+		ez_buffer_append_text(text, " --all");
+	else
+		say_pids(text, model, first);
+}
+
 /* ezmsg tells by itself who works; whether the programs have probes it can't tell. */
 static void say_told_by_ezmsg(struct ez_buffer *text, const struct ezprof_model *model,
 			      size_t first)
 {
-	size_t n = say_pids(NULL, model, first);
-
 	if (model->silent_agents) {
 		ez_buffer_append_text(text,
 				      "An agent measures on this machine, but tells this user "
@@ -213,19 +222,13 @@ static void say_told_by_ezmsg(struct ez_buffer *text, const struct ezprof_model 
 	}
 	ez_buffer_append_text(text,
 			      "No agent measures this graph: these are ezmsg's own figures, "
-			      "which know neither queues nor who keeps a buffer. For the cause: "
-			      "sudo ezprof-bpf attach");
-	if (n > PIDS_MAX)
-		ez_buffer_append_text(text, " --all");
-	else
-		say_pids(text, model, first);
+			      "which know neither queues nor who keeps a buffer. For the cause");
+	say_attach(text, model, first);
 	ez_buffer_append_text(text, "; it finds probes in what was started by `ezprof run`");
 }
 
 static void say_no_agent(struct ez_buffer *text, const struct ezprof_model *model, size_t first)
 {
-	const char *host = ezprof_label(&model->objects[first], EZPROF_LABEL_HOST);
-	bool elsewhere = model->host && *host && strcmp(host, model->host) != 0;
 	size_t n = say_pids(NULL, model, first);
 	bool one = n == 1;
 
@@ -234,18 +237,9 @@ static void say_no_agent(struct ez_buffer *text, const struct ezprof_model *mode
 	say_pids(text, model, first);
 	if (n > PIDS_MAX)
 		ez_buffer_append_text(text, " and others");
-	if (elsewhere) {
-		ez_buffer_append_text(text, " of host ");
-		ezprof_say_name(text, host);
-	}
-	ez_buffer_append_text(text, one ? ": its totals are known, its times are not. "
-					: ": their totals are known, their times are not. ");
-	ez_buffer_append_text(text, elsewhere ? "There: sudo ezprof-bpf attach"
-					      : "Type: sudo ezprof-bpf attach");
-	if (n > PIDS_MAX)
-		ez_buffer_append_text(text, " --all");
-	else
-		say_pids(text, model, first);
+	ez_buffer_append_text(text, one ? ": its totals are known, its times are not. Type"
+					: ": their totals are known, their times are not. Type");
+	say_attach(text, model, first);
 }
 
 /* The processes that nobody measures: those of one host. */

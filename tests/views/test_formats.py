@@ -312,6 +312,14 @@ def disturb(document, chance):
         walk(document[part])
 
 
+    def test_total_of_those_that_are_measured(self):
+        made = Made()
+        made.publisher("A", 1, 100.0)
+        self.assertIn("1 publisher, 0 subscribers: 100 messages/s,", show(made.document, "table"))
+        made.publisher("B", 2, 50.0, source="process")
+        self.assertIn("2 publishers, 0 subscribers: 100 messages/s from 1 of them", show(made.document, "table"))
+
+
 def table_blocks(text):
     """[(scope, ids of the metrics, rows of figures)]"""
     scopes = {"publisher": "pub", "subscriber": "sub", "task": "task"}

@@ -13,6 +13,7 @@ class Unmeasured(unittest.TestCase):
         s["processing"] = dict.fromkeys(s["processing"])
         s["queue"] = dict.fromkeys(s["queue"])
         s["window"]["covered_s"] = None
+        return s
 
     def test_only_the_publisher_is_measured(self):
         """What nobody measures is said to be so, and is no limit of 0 ms."""
@@ -60,6 +61,35 @@ class Unmeasured(unittest.TestCase):
         self.assertIn("processes 1 2 3 4 5 6 7 8 and others", note["sentence"])
         self.assertTrue(note["sentence"].endswith("Type: sudo ezprof-bpf attach --all"))
 
+    def test_not_stuck_because_nobody_measures(self):
+        """That it holds buffers long says nothing of one whose releases aren't counted, while the publisher goes on."""
+        self.made = Made()
+        a = self.made.publisher("A", 1, 30.0, 0.98, in_flight=32)
+        slow = self.unmeasured(a, "slow", 2, in_flight=32, oldest_lease_ms=1100.0)
+        self.assertEqual(why(self.made)[0]["kind"], "late_subscriber")
+        a["blocked"]["now_ms"] = 1500.0
+        slow["oldest_lease_ms"] = 2500.0
+        self.assertEqual(why(self.made)[0]["kind"], "stuck_subscriber")
+
+    def test_on_another_host(self):
+        self.made = Made()
+        a = self.made.publisher("A", 1, 180.0, 0.98, in_flight=32)
+        self.unmeasured(a, "slow", 2, in_flight=32, host="far")
+        [top, *rest] = why(self.made)
+        self.assertIn("is not measured, on host far: sudo ezprof-bpf attach 2.", top["sentence"])
+        [note] = [f for f in rest if f["kind"] == "unprepared"]
+        self.assertTrue(note["sentence"].endswith("Type, on host far: sudo ezprof-bpf attach 2"), note)
+
+    def test_idle_as_far_as_known(self):
+        self.made = Made()
+        self.made.publisher("A", 1, 0.0)
+        [idle] = [f for f in why(self.made) if f["kind"] == "idle"]
+        self.assertIn("and nobody is blocked", idle["sentence"])
+        self.made.publisher("B", 2, 50.0, source="process")
+        [idle] = [f for f in why(self.made) if f["kind"] == "idle"]
+        self.assertIn("by the 1 of 2 publishers that are measured", idle["sentence"])
+        self.assertNotIn("nobody is blocked", idle["sentence"])
+
     def alone(self):
         """One process is attached: its subscriber is busy all the time, whoever feeds it isn't there."""
         made = Made()
@@ -74,6 +104,14 @@ class Unmeasured(unittest.TestCase):
         self.assertIn("is at its limit: 5.40 ms per message", top["sentence"])
         self.assertIn("Whether its publisher waits for it is not measured", top["sentence"])
         self.assertNotIn("fine", kinds(rest))
+
+    def test_full_beside_an_unmeasured_publisher(self):
+        made = Made()
+        a = made.publisher("A", 1, 180.0, source="process")
+        a["blocked"] = dict.fromkeys(a["blocked"])
+        made.subscriber(a, "s", 2, 5.4, in_flight=32)
+        [top, *_] = why(made)
+        self.assertIn("Whether its publisher waits for it is not measured", top["sentence"])
 
     def test_full_as_it_waits_downstream(self):
         """A callback that stands in a blocked publish is not at its limit."""
