@@ -20,6 +20,8 @@
 #define LINE_BYTES 128
 #define NAME_BYTES 48
 #define TRUSTED_MAX 64
+/* Of a folder that its user can fill as he likes. */
+#define ENTRIES_MAX 1024u
 
 struct mark_line {
 	uint64_t pid;
@@ -165,9 +167,7 @@ static int write_mark_in(int dir_fd, const char *name, const char *line)
 	/* The umask may have hidden it; who may look into the folder may read it. */
 	if (fchmod(fd, 0644) < 0 || write(fd, line, len) != (ssize_t)len)
 		err = errno ? -errno : -EIO;
-	/*
-	 * The lock lasts as long as we do, whatever pid namespace a reader is in: see sweep_mark().
-	 */
+	/* It lasts as long as we do, whatever pid namespace a reader is in: see sweep_mark(). */
 	if (!err && flock(fd, LOCK_EX | LOCK_NB) < 0)
 		err = -errno;
 	if (!err && renameat(dir_fd, temp, dir_fd, name) < 0)
@@ -460,20 +460,23 @@ int ez_server_mark_find(uint16_t port, const uid_t *uids, size_t n)
 static size_t list_folder(const char *folder, const struct trusted *trusted,
 			  struct ez_server_mark *marks, size_t count, size_t max)
 {
-	DIR *dir = opendir(folder);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	if (!dir)
+	if (!dir) {
+		ez_fd_close(fd);
 		return count;
-	while (count < max && (entry = readdir(dir))) {
+	}
+	for (unsigned int i = 0; i < ENTRIES_MAX && count < max && (entry = readdir(dir)); i++) {
 		struct ez_server_mark mark;
 		bool known = false;
 
 		if (parse_name(entry->d_name, &mark.port) != 0 ||
 		    !check_mark(dirfd(dir), entry->d_name, trusted, &mark))
 			continue;
-		for (size_t i = 0; i < count; i++)
-			known = known || marks[i].port == mark.port;
+		for (size_t k = 0; k < count; k++)
+			known = known || marks[k].port == mark.port;
 		if (!known)
 			marks[count++] = mark;
 	}
