@@ -5,6 +5,7 @@
 #include "graph_address.h"
 #include "hello.h"
 #include "process_table.h"
+#include "proc_process.h"
 #include "server_mark.h"
 #include "socket_table.h"
 #include "text.h"
@@ -23,6 +24,8 @@
 #include <unistd.h>
 
 #define FOREIGN_MARKS_MAX 16u
+/* What users name whose word doesn't count leaves room for the others'. */
+#define FOREIGN_GRAPHS_MAX (EZPROF_CENSUS_GRAPHS_MAX / 2)
 
 /* Is it an address of one of our network interfaces? */
 static bool is_interface(const char *host)
@@ -70,9 +73,12 @@ static struct ezprof_census_graph *find_graph(struct ezprof_census *c, const cha
 	return NULL;
 }
 
-/* other_network: its loopback is not ours. What is no address is none of a graph. */
+/*
+ * other_network: its loopback is not ours. What is no address is none of a graph. A new one is
+ * noted only where there are fewer than max.
+ */
 static struct ezprof_census_graph *note_graph(struct ezprof_census *c, const char *text,
-					      bool other_network)
+					      bool other_network, size_t max)
 {
 	struct ezprof_census_graph *graph;
 	struct ez_address address;
@@ -84,7 +90,7 @@ static struct ezprof_census_graph *note_graph(struct ezprof_census *c, const cha
 	graph = find_graph(c, text, here);
 	if (graph)
 		return graph;
-	if (c->n_graphs == EZPROF_CENSUS_GRAPHS_MAX) {
+	if (c->n_graphs >= max) {
 		c->left_out++;
 		return NULL;
 	}
@@ -96,19 +102,19 @@ static struct ezprof_census_graph *note_graph(struct ezprof_census *c, const cha
 }
 
 static struct ezprof_census_graph *note_mark(struct ezprof_census *c,
-					     const struct ez_server_mark *mark)
+					     const struct ez_server_mark *mark, size_t max)
 {
 	struct ez_address address = {.host = "127.0.0.1", .port = mark->port};
 	char text[EZ_ADDRESS_BYTES];
 
 	ez_address_format(&address, text);
-	return note_graph(c, text, false);
+	return note_graph(c, text, false, max);
 }
 
 /* Somebody's word that doesn't count: it makes nothing of a graph that is known otherwise. */
 static void note_foreign(struct ezprof_census_graph *graph, uid_t uid)
 {
-	if (!graph || graph->ours || graph->used)
+	if (!graph || graph->ours || graph->used || graph->named)
 		return;
 	graph->foreign = true;
 	graph->foreign_uid = uid;
@@ -121,11 +127,9 @@ static void note_marks(struct ezprof_census *c)
 	struct ezprof_census_graph *graph;
 
 	for (i = 0; i < n; i++) {
-		graph = note_mark(c, &marks[i]);
-		if (!graph)
-			continue;
-		graph->ours = true;
-		graph->foreign = false;
+		graph = note_mark(c, &marks[i], EZPROF_CENSUS_GRAPHS_MAX);
+		if (graph)
+			graph->ours = true;
 	}
 }
 
@@ -136,22 +140,38 @@ static void note_foreign_marks(struct ezprof_census *c)
 	size_t n = ezprof_foreign_marks(marks, FOREIGN_MARKS_MAX);
 
 	for (size_t i = 0; i < n; i++)
-		note_foreign(note_mark(c, &marks[i]), marks[i].owner);
+		note_foreign(note_mark(c, &marks[i], FOREIGN_GRAPHS_MAX), marks[i].owner);
 }
 
-/* Of servers that are known without any process with probes. */
+/* Of servers that are known without any process with probes: before anybody can take their place.
+ */
 static void note_known_graphs(struct ezprof_census *c)
 {
 	struct ez_address address;
+	struct ezprof_census_graph *graph;
 	char text[EZ_ADDRESS_BYTES];
 
-	note_marks(c);
 	if (ez_address_from_env(&address) == 0) {
 		ez_address_format(&address, text);
-		note_graph(c, text, false);
+		graph = note_graph(c, text, false, EZPROF_CENSUS_GRAPHS_MAX);
+		if (graph)
+			graph->named = true;
 	}
-	note_graph(c, EZ_DEFAULT_ADDRESS, false);
-	note_foreign_marks(c);
+	note_graph(c, EZ_DEFAULT_ADDRESS, false, EZPROF_CENSUS_GRAPHS_MAX);
+	note_marks(c);
+}
+
+/* What others say of a trusted user's server makes it nobody else's. */
+static void correct_foreign(struct ezprof_census_graph *graph)
+{
+	struct ezprof_proc_info info;
+	int dir;
+
+	if (!graph->foreign || !graph->server_pid || ezprof_proc_open(graph->server_pid, &dir))
+		return;
+	if (!ezprof_proc_info(dir, &info) && ezprof_user_is_trusted(info.uid))
+		graph->foreign = false;
+	close(dir);
 }
 
 /* "" where it can't be read. */
@@ -201,16 +221,18 @@ static struct ezprof_census_process *add_process(struct ezprof_census *c, pid_t 
 static void note_graphs_of(struct ezprof_census *c, const struct ezprof_target *target)
 {
 	bool other_network = target->process->namespaces.other_network;
+	bool trusted = ezprof_user_is_trusted(target->process->uid);
+	size_t max = trusted ? EZPROF_CENSUS_GRAPHS_MAX : FOREIGN_GRAPHS_MAX;
 
 	for (size_t i = 0; i < target->object_count; i++) {
 		const struct ezprof_endpoints *found = target->objects[i].endpoints;
 		struct ezprof_census_graph *graph = NULL;
 
 		if (found && *found->graph_address)
-			graph = note_graph(c, found->graph_address, other_network);
+			graph = note_graph(c, found->graph_address, other_network, max);
 		if (!graph || other_network)
 			continue;
-		if (ezprof_user_is_trusted(target->process->uid)) {
+		if (trusted) {
 			graph->used = true;
 			graph->foreign = false;
 		} else {
@@ -328,6 +350,8 @@ static int look_at_sockets(struct ezprof_census *c, const struct ezprof_process_
 		note_segments(c, pid, shares);
 	}
 	ezprof_socket_table_free(&sockets);
+	for (k = 0; k < c->n_graphs; k++)
+		correct_foreign(&c->graphs[k]);
 	return 0;
 }
 
@@ -351,6 +375,7 @@ static int look(struct ezprof_census *c, struct ezprof_opener *opener)
 	struct ezprof_process_table table = {0};
 	int err = ezprof_process_table_look(&table, true);
 
+	note_known_graphs(c);
 	for (size_t i = 0; !err && i < table.count; i++) {
 		pid_t pid = table.list[i].pid;
 
@@ -360,7 +385,7 @@ static int look(struct ezprof_census *c, struct ezprof_opener *opener)
 		err = look_for_probes(c, opener, pid);
 	}
 	c->hidden = is_hidden();
-	note_known_graphs(c);
+	note_foreign_marks(c);
 	if (table.count)
 		qsort(table.list, table.count, sizeof(table.list[0]), by_age);
 	if (!err)

@@ -5,7 +5,8 @@
  * where a graph is said to be), and those that are connected to one though they have no probes.
  * Processes that share memory as ezmsg's Python ones do are named too, without knowing their graph.
  * Servers that only users name whose word doesn't count are shown, and marked as such.
- * Nothing is sent to anybody. What may not be looked into is named, with the reason. One thread.
+ * Nothing is sent to anybody. What may not be looked into is named, with the reason.
+ * Threads: any may take one; a census is one thread's at a time.
  */
 #ifndef EZPROF_CENSUS_H
 #define EZPROF_CENSUS_H
@@ -28,6 +29,7 @@ struct ezprof_census_graph {
 	bool here;    /* an address of this machine: what is not listened to is gone */
 	bool ours;    /* a mark says that its server is one of ezprof's */
 	bool used;    /* a process with probes, in our network, names it */
+	bool named;   /* EZMSG_GRAPHSERVER_ADDR is it */
 	bool foreign; /* only a mark or a process of a user says so whose word doesn't count, */
 	uid_t foreign_uid; /* namely of this one (trusted_users.h) */
 	bool listens;	   /* here: somebody listens there; */
