@@ -157,9 +157,9 @@ static void add_foreign_choice(struct ezprof_checkup *c, const struct ezprof_gra
 		 "export " EZ_ADDRESS_VARIABLE "=%s, and " EZ_HELLO_VARIABLE "=1 if it is ezprof's",
 		 choice->foreign);
 	ezprof_checkup_add(c, "graph", EZPROF_AILING, fix,
-			   "%s, by default: none was found but another user's, which isn't taken "
-			   "unasked",
-			   choice->text);
+			   "%s%s: none was found but another user's, which isn't taken unasked",
+			   choice->is_refused ? "none is chosen" : choice->text,
+			   choice->is_refused ? "" : ", by default");
 }
 
 static void add_choice(struct ezprof_checkup *c, const struct ezprof_graph_choice *choice)
@@ -192,7 +192,9 @@ static void check_choice(struct ezprof_checkup *c)
 					     ez_clock_deadline_ns(LOOK_MS), &choice);
 	if (!fclose(messages) && told) {
 		told[strcspn(told, "\n")] = '\0';
-		if (status)
+		if (choice.is_refused)
+			add_foreign_choice(c, &choice);
+		else if (status)
 			add_unchosen(c, strlen(told) > begin ? told + begin : "can't be chosen");
 		else
 			add_choice(c, &choice);

@@ -17,6 +17,7 @@
 struct candidates {
 	char texts[EZPROF_CHOICES_MAX][EZ_ADDRESS_BYTES];
 	size_t n;
+	bool usual_is_foreign; /* whatever its users call this machine */
 };
 
 /* What agents say may be anything: only what is an address can be chosen. */
@@ -61,6 +62,21 @@ static bool is_marked(const struct ezprof_census *census, const struct ezprof_ce
 	return false;
 }
 
+/* Of several, the one where everybody looks first: it must not be taken for nobody's. */
+static void note_foreign(struct candidates *c, struct ezprof_graph_choice *choice,
+			 const struct ezprof_census_graph *graph)
+{
+	struct ez_address usual;
+	bool is_usual = graph->here && ez_parse_address(EZ_DEFAULT_ADDRESS, &usual) == 0 &&
+			graph->port == usual.port;
+
+	if (*choice->foreign && !is_usual)
+		return;
+	c->usual_is_foreign = is_usual;
+	snprintf(choice->foreign, sizeof(choice->foreign), "%s", graph->address);
+	choice->foreign_uid = graph->foreign_uid;
+}
+
 /* By what processes say, where their server isn't gone. */
 static void add_census(struct candidates *c, const struct ezprof_census *census,
 		       struct ezprof_graph_choice *choice)
@@ -72,10 +88,8 @@ static void add_census(struct candidates *c, const struct ezprof_census *census,
 			continue;
 		if (graph->used && !is_marked(census, graph))
 			add(c, graph->address);
-		if (graph->foreign && !*choice->foreign) {
-			snprintf(choice->foreign, sizeof(choice->foreign), "%s", graph->address);
-			choice->foreign_uid = graph->foreign_uid;
-		}
+		if (graph->foreign)
+			note_foreign(c, choice, graph);
 	}
 }
 
@@ -124,6 +138,35 @@ static void look(struct candidates *c, struct ezprof_graph_choice *choice)
 	add_agents(c, choice);
 }
 
+/* Nothing was found, not even where everybody looks first. */
+static void complain_of_none(FILE *messages, const struct ezprof_graph_choice *choice)
+{
+	char name[EZPROF_USER_NAME_BYTES];
+
+	if (*choice->foreign) {
+		ezprof_user_name(choice->foreign_uid, name);
+		fprintf(messages,
+			" (a graph server of user %s is at %s; it isn't taken unasked: give "
+			"--address %s, and set " EZ_HELLO_VARIABLE "=1 if it is ezprof's)",
+			name, choice->foreign, choice->foreign);
+		return;
+	}
+	fprintf(messages,
+		" (no graph server%s was found on this machine: `ezprof serve` starts one; ez.run "
+		"prints where its own is, GraphServer @ HOST:PORT: give it with --address)",
+		choice->agent_count ? "" : " or agent");
+}
+
+/* At the usual address is somebody else's: what is meant for one's own must not be sent there. */
+static int refuse(FILE *messages, const char *program, struct ezprof_graph_choice *choice)
+{
+	choice->is_refused = true;
+	fprintf(messages, "%s: no graph is chosen", program);
+	complain_of_none(messages, choice);
+	fputc('\n', messages);
+	return EZPROF_EXIT_FAILURE;
+}
+
 static int choose_found(FILE *messages, const char *program, bool server_only,
 			struct ezprof_graph_choice *choice)
 {
@@ -137,6 +180,8 @@ static int choose_found(FILE *messages, const char *program, bool server_only,
 		take(choice, &address);
 	} else if ((server_only || choice->agent_count == 0) &&
 		   ez_parse_address(EZ_DEFAULT_ADDRESS, &address) == 0) {
+		if (c.usual_is_foreign)
+			return refuse(messages, program, choice);
 		take(choice, &address);
 		choice->is_default = true;
 	}
@@ -181,25 +226,6 @@ int ezprof_graph_choose(const char *program, const struct ez_address *address, b
 {
 	return ezprof_graph_choose_telling(stderr, program, address, server_only, deadline_ns,
 					   ret_choice);
-}
-
-/* Nothing was found, not even where everybody looks first. */
-static void complain_of_none(FILE *messages, const struct ezprof_graph_choice *choice)
-{
-	char name[EZPROF_USER_NAME_BYTES];
-
-	if (*choice->foreign) {
-		ezprof_user_name(choice->foreign_uid, name);
-		fprintf(messages,
-			" (a graph server of user %s is at %s; it isn't taken unasked: give "
-			"--address %s, and set " EZ_HELLO_VARIABLE "=1 if it is ezprof's)",
-			name, choice->foreign, choice->foreign);
-		return;
-	}
-	fprintf(messages,
-		" (no graph server%s was found on this machine: `ezprof serve` starts one; ez.run "
-		"prints where its own is, GraphServer @ HOST:PORT: give it with --address)",
-		choice->agent_count ? "" : " or agent");
 }
 
 int ezprof_graph_complain(FILE *messages, const char *program,

@@ -26,16 +26,21 @@ struct ezprof_graph_choice {
 	char text[EZ_ADDRESS_BYTES];	   /* the address */
 	struct ezprof_agent_found *agents; /* all that are there */
 	size_t agent_count;
-	/* A server of a user whose word doesn't count: never taken, only told of. "" = none. */
+	/*
+	 * A server of a user whose word doesn't count: never taken, only told of. "" = none. The
+	 * one at the usual address, if that is one: then nothing is chosen, as is_refused says.
+	 */
 	char foreign[EZ_ADDRESS_BYTES];
 	uid_t foreign_uid;
+	bool is_refused;
 };
 
 /*
  * address: what --address said, or NULL. server_only: agents won't be asked for documents, so an
  * address comes out in any case, and agents are looked for only where that takes it. To look at the
  * machine costs some 0.1 s: not for a loop. Prints why not, and returns an exit status, 0 = chosen.
- * ezprof_graph_choice_free() it in any case. Blocks up to the deadline; any thread.
+ * ezprof_graph_choice_free() it in any case. Blocks up to the deadline; any
+ * thread, and several at a time: each takes a census of its own.
  */
 int ezprof_graph_choose(const char *program, const struct ez_address *address, bool server_only,
 			ez_mono_ns_t deadline_ns, struct ezprof_graph_choice *ret_choice);

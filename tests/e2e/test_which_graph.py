@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import subprocess
 
 from agent import Player
 from graph import BIN, wait_until
@@ -15,6 +16,7 @@ SHORT = ("--window", "0.3")
 COMMANDS = (("graph",), ("graph", "--live", *SHORT), ("profile", *SHORT), ("why", *SHORT), ("top", "--once", *SHORT),
             ("report", "--duration", "0.3", "-o", "-", *SHORT))
 USUAL = "127.0.0.1:25978"
+SCRAPE = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:9464/metrics', timeout=20).read().decode())"
 
 
 class Alone(Host):
@@ -23,8 +25,8 @@ class Alone(Host):
     def __init__(self):
         super().__init__("alone", None, [f for f in ("/run", "/tmp") if not BIN.startswith(f + "/")])
 
-    def serve(self, as_user=()):
-        server = self.start("ezprof-graphserver", "--address", "127.0.0.1:0", before=as_user)
+    def serve(self, as_user=(), address="127.0.0.1:0"):
+        server = self.start("ezprof-graphserver", "--address", address, before=as_user)
         return server, server.line()
 
     def start(self, name, *arguments, env=None, before=()):
@@ -35,9 +37,9 @@ class Alone(Host):
         finally:
             self.wrapper = wrapper
 
-    def foreign(self):
+    def foreign(self, asked="127.0.0.1:0"):
         """A server that left no mark, as Python's own leaves none."""
-        server, address = self.serve()
+        server, address = self.serve(address=asked)
         self.run("rm", f"/run/ezprof/server-{address.rsplit(':', 1)[1]}")
         return server, address
 
@@ -46,10 +48,15 @@ class Alone(Host):
         assert json.loads(node.line() or "{}").get("type") == "ready", node.stderr()
         return node
 
-    def doctor(self, name):
-        [check] = [c for c in json.loads(self.output("ezprof", "doctor", "--json").stdout)["checks"]
+    def doctor(self, name, env=None):
+        [check] = [c for c in json.loads(self.output("ezprof", "doctor", "--json", env=env).stdout)["checks"]
                    if c["name"] == name]
         return check
+
+    def scrape(self):
+        """What `ezprof export` says in here."""
+        return subprocess.run([*self.wrapper, "python3", "-c", SCRAPE], stdin=subprocess.DEVNULL, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=30).stdout
 
     def agent(self, *pids):
         agent = self.start("ezprof-bpf", "attach", *pids)
@@ -114,17 +121,21 @@ def stays():
     """Who asks again and again stays with the graph that it has found, and looks for one where that is gone."""
     with Alone() as host:
         server, one = host.serve()
+        host.start("ezprof", "export", "--window", "0.3")
         watcher = host.start("ezprof", "profile", "--interval", "0.3", "--format", "jsonl", "--window", "0.3")
         host.node(one, "source", "FIRST", "--rate", "10")
         wait_until(lambda: "FIRST" in watcher.line(), 20, "the first graph is watched")
+        wait_until(lambda: "FIRST" in host.scrape(), 20, "the first graph is exported")
         other, address = host.serve()
         host.node(address, "source", "SECOND", "--rate", "10")
         for _ in range(4):
             assert "SECOND" not in watcher.line()
+        assert "FIRST" in host.scrape() and "SECOND" not in host.scrape()
         assert watcher.process.poll() is None, watcher.stderr()
         server.process.kill()
         server.process.wait()
-        assert host.output("ezprof", "graph").returncode == 0
+        wait_until(lambda: "SECOND" in host.scrape(), 20, "the second graph is exported")
+        assert other.process.poll() is None
 
 
 def of_another_user():
@@ -155,6 +166,57 @@ def of_another_user():
         assert own.process.poll() is None and server.process.poll() is None
 
 
+def of_another_user_at_the_usual_address():
+    """Where everybody looks first it isn't taken either, unless somebody says so."""
+    with Alone() as host:
+        server, address = host.serve(NOBODY, USUAL)
+        assert address == USUAL
+        for words in (*COMMANDS, ("shutdown",)):
+            result = host.output("ezprof", *words)
+            assert result.returncode == 1 and result.stdout == "", (words, result)
+            assert f"a graph server of user nobody is at {USUAL}; it isn't taken" in result.stderr, (words, result)
+        check = host.doctor("graph")
+        assert check["status"] == "warn" and check["text"].startswith("none is chosen"), check
+        assert f"={USUAL}, and" in check["fix"], check
+        assert host.doctor("server")["text"].endswith("not asked")
+        said = {"EZMSG_GRAPHSERVER_ADDR": USUAL}
+        assert ": ezmsg 3" in (text := host.doctor("server", said)["text"]), text
+        assert "nobody's" not in (result := host.output("ezprof", "ps", env=said)).stdout, result
+        assert host.output("ezprof", "graph", env=said).returncode == 0
+        assert server.process.poll() is None
+        own, mine = host.serve()
+        assert host.doctor("graph")["text"].startswith(f"{mine}, "), mine
+        assert host.output("ezprof", "shutdown").returncode == 0
+        own.process.wait(20)
+        assert server.process.poll() is None
+
+
+def by_a_false_word():
+    """Root's own server, without a mark, isn't another user's because one of that user's processes names it."""
+    with Alone() as host:
+        server, address = host.foreign(USUAL)
+        host.node(address, "sink", "T", before=NOBODY)
+        [row] = [line for line in host.output("ezprof", "ps").stdout.splitlines() if " server " in line]
+        assert "not known as ezprof's" in row and "nobody" not in row, row
+        assert "not asked" not in (text := host.doctor("server")["text"]), text
+        assert host.output("ezprof", "shutdown").returncode == 0
+        server.process.wait(20)
+
+
+def by_many_false_words():
+    """However many graphs another user's processes name, there is room for one's own."""
+    with Alone() as host:
+        _, address = host.serve(NOBODY, "0.0.0.0:0")
+        port = address.rsplit(":", 1)[1]
+        nodes = [host.start("ezmsg-node", "sink", "T", env={"EZMSG_GRAPHSERVER_ADDR": f"127.0.0.{n + 1}:{port}"},
+                            before=NOBODY) for n in range(64)]
+        for node in nodes:
+            assert json.loads(node.line() or "{}").get("type") == "ready", node.stderr()
+        _, own = host.foreign()
+        host.node(own, "sink", "T")
+        assert host.doctor("graph")["text"] == f"{own}, the only one that was found here", host.doctor("graph")
+
+
 def by_a_false_mark():
     """A mark that names somebody else's process is none, whoever wrote it."""
     with Alone() as host:
@@ -171,13 +233,26 @@ def by_a_false_mark():
         host.run("rm", "-r", folder)
 
 
+def by_a_linked_folder():
+    """A folder for marks that is a link to another one is none."""
+    with Alone() as host:
+        _, address = host.serve()
+        assert host.output("ezprof", "graph").returncode == 0
+        host.run("sh", "-ec", "mv /run/ezprof /tmp/elsewhere; ln -s /tmp/elsewhere /tmp/ezprof-0")
+        result = host.output("ezprof", "graph")
+        assert result.returncode == 1 and address not in result.stderr, result
+        host.run("sh", "-ec", "rm /tmp/ezprof-0; mv /tmp/elsewhere /tmp/ezprof-0")
+        assert host.output("ezprof", "graph").returncode == 0
+
+
 def main():
     require("bpf")
     require_namespaces()
     for name in ("SUDO_UID", "EZMSG_GRAPHSERVER_ADDR", "EZPROF_HELLO"):
         os.environ.pop(name, None)
     for story in (by_its_processes, by_an_agent_alone, of_several, stays, of_another_user,
-                  by_a_false_mark):
+                  of_another_user_at_the_usual_address, by_a_false_word, by_many_false_words, by_a_false_mark,
+                  by_a_linked_folder):
         story()
         print(f"{story.__name__}: ok", flush=True)
 
