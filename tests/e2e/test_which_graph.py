@@ -132,7 +132,7 @@ def stays():
             assert "SECOND" not in watcher.line()
         assert "FIRST" in host.scrape() and "SECOND" not in host.scrape()
         assert watcher.process.poll() is None, watcher.stderr()
-        server.process.kill()
+        server.process.terminate()
         server.process.wait()
         wait_until(lambda: "SECOND" in host.scrape(), 20, "the second graph is exported")
         assert other.process.poll() is None
