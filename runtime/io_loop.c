@@ -248,15 +248,20 @@ int ez_io_share(struct ez_io *io, struct ez_io_source *source, int epoll_fd)
 	return watch(io, source);
 }
 
-void ez_io_unshare(struct ez_io *io, struct ez_io_source *source, int epoll_fd)
+int ez_io_unshare(struct ez_io *io, struct ez_io_source *source, int epoll_fd)
 {
+	int err;
+
 	if (source->fd < 0 || !source->shared)
-		return;
+		return 0;
 	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
 	ez_left_forget(&io->left, source);
 	source->shared = false;
 	epoll_ctl(io->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
-	watch(io, source);
+	err = watch(io, source);
+	/* To share it once more, or to try this again, mends it. */
+	source->shared = err != 0;
+	return err;
 }
 
 void ez_io_timer_stop(struct ez_io *io, struct ez_io_timer *timer)

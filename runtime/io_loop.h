@@ -103,8 +103,11 @@ void ez_io_timer_stop(struct ez_io *io, struct ez_io_timer *timer);
  */
 int ez_io_share(struct ez_io *io, struct ez_io_source *source, int epoll_fd);
 
-/* Ends that: from now on the loop reads it at once. Needs the same; the source may be closed. */
-void ez_io_unshare(struct ez_io *io, struct ez_io_source *source, int epoll_fd);
+/*
+ * Ends that: from now on the loop reads it at once. Needs the same; the source may be closed. After
+ * an error nobody watches it, until it is shared again or this is called again.
+ */
+int ez_io_unshare(struct ez_io *io, struct ez_io_source *source, int epoll_fd);
 
 /* Any thread, as long as something keeps the source watched. */
 void ez_io_set_events(struct ez_io *io, struct ez_io_source *source, uint32_t events);

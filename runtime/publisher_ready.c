@@ -42,16 +42,35 @@ static void look_at_leases(struct ez_io_timer *timer)
 	ez_io_timer_set(publisher->context->io, timer, since_ns + timeout_ns);
 }
 
-static void leave_sockets_to_io_locked(struct ez_publisher *publisher)
+static int leave_sockets_to_io_locked(struct ez_publisher *publisher)
 {
 	struct ez_link *link;
+	int err = 0;
 
 	publisher->poller.usable = false;
-	for (link = publisher->links; link; link = link->next)
-		ez_io_unshare(publisher->context->io, &link->stream.source,
-			      publisher->poller.epoll_fd);
-	/* One that waits there goes on to wait without them. */
-	ez_publisher_wake_locked(publisher);
+	for (link = publisher->links; link && !err; link = link->next)
+		err = ez_io_unshare(publisher->context->io, &link->stream.source,
+				    publisher->poller.epoll_fd);
+	/* One is with neither, others not with the poller any more: it is told all again. */
+	if (err)
+		publisher->poller.stale = true;
+	return err;
+}
+
+/* Makes the descriptor, and the sockets the loop's; or neither. */
+static int make_fd_locked(struct ez_publisher *publisher)
+{
+	int fd = ez_ready_fd_open(&publisher->ready_fd);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	ez_links_flush_locked(publisher);
+	err = leave_sockets_to_io_locked(publisher);
+	if (!err)
+		return fd;
+	ez_ready_fd_close(&publisher->ready_fd);
+	return err;
 }
 
 struct opening {
@@ -67,14 +86,14 @@ static void open_on_io(void *argument)
 
 	pthread_mutex_lock(&publisher->lock);
 	is_new = publisher->ready_fd.fd < 0;
-	opening->fd = ez_ready_fd_open(&publisher->ready_fd);
+	opening->fd = is_new ? make_fd_locked(publisher) : publisher->ready_fd.fd;
 	is_new = is_new && opening->fd >= 0;
 	if (is_new) {
 		publisher->observers++;
 		publisher->gather.limit = 0;
-		ez_links_flush_locked(publisher);
-		leave_sockets_to_io_locked(publisher);
 	}
+	/* One that waits at the poller goes on to wait without it. */
+	ez_publisher_wake_locked(publisher);
 	pthread_mutex_unlock(&publisher->lock);
 	if (is_new && publisher->lease_timeout_ns) {
 		publisher->lease_timer.fire = look_at_leases;
