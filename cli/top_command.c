@@ -157,10 +157,11 @@ static int take_all(struct ezprof_watch *watch, const char *text, const char *wh
 	return EZPROF_EXIT_FAILURE;
 }
 
-static int fetch(const struct ezprof_top_options *o, struct ezprof_watch *watch)
+static int fetch(const struct ezprof_top_options *o, struct ezprof_source_memory *memory,
+		 struct ezprof_watch *watch)
 {
 	char *text = NULL;
-	int status = ezprof_profile_fetch(PROGRAM, o->address, o->window_s, NULL, &text);
+	int status = ezprof_profile_fetch(PROGRAM, o->address, o->window_s, memory, &text);
 
 	if (!status)
 		status = take_all(watch, text, "the answer");
@@ -171,12 +172,13 @@ static int fetch(const struct ezprof_top_options *o, struct ezprof_watch *watch)
 /* As `ezprof why` does, for the same causes. */
 static int look(const struct ezprof_top_options *o, struct ezprof_watch *watch)
 {
-	int status = fetch(o, watch);
+	struct ezprof_source_memory memory = {0};
+	int status = fetch(o, &memory, watch);
 
 	if (status || !ezprof_second_look_wanted(watch->model))
 		return status;
 	ezprof_second_look_wait(o->window_s);
-	return fetch(o, watch);
+	return fetch(o, &memory, watch);
 }
 
 static int gather(const struct ezprof_top_options *o, struct ezprof_watch *watch)

@@ -82,13 +82,19 @@ static const struct ez_address *address_of(const struct ezprof_top_feed *feed)
 
 static int open_graph(struct ezprof_top_feed *feed)
 {
+	struct ezprof_source_memory memory = {0};
 	struct ezprof_model *model;
 	char *text = NULL;
 	int status = choose(feed);
 
 	if (!status)
 		status = ezprof_profile_fetch(feed->program, address_of(feed),
-					      feed->options->window_s, NULL, &text);
+					      feed->options->window_s, &memory, &text);
+	/* The usual one has answered: it needn't be looked for again either. */
+	if (!status && memory.have_graph) {
+		feed->have_address = true;
+		feed->address = memory.graph;
+	}
 	if (!status)
 		status = ezprof_document_model(feed->program, text, &model);
 	free(text);
