@@ -36,6 +36,7 @@ static int become_child(pid_t parent, int messages_fd)
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGWINCH, SIG_DFL);
+	signal(SIGTSTP, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || null < 0 || dup2(null, STDIN_FILENO) < 0 ||
