@@ -89,18 +89,11 @@ void ezprof_registry_reader_free(struct ezprof_registry_reader *reader); /* NULL
  * Reads all open endpoints; now_ns is the host's clock. The list belongs to the reader and stays
  * valid until the next call that succeeds. Errors: -ENODATA no endpoint was ever opened there;
  * -ESTALE the registry is that of a process from which this one was forked; -EPROTO it is none of
- * ours or damaged; -ESRCH the process is gone; -EFAULT unreadable; -ENOMEM.
+ * ours or damaged; -ESRCH the process is gone; -EFAULT unreadable; -ENOMEM. An entry that can't be
+ * read, or of which no two copies in a row were of one endpoint, is counted as left out.
  */
 int ezprof_registry_read(struct ezprof_registry_reader *reader, uint64_t now_ns,
 			 const struct ezprof_endpoints **ret_endpoints);
-
-/*
- * The same for who looks again and again at which endpoints there are, whether or not anybody asks
- * for their counters: a busy entry is read a few times only, not until it is found at rest. So its
- * counters may be of no single moment, which `stable` tells.
- */
-int ezprof_registry_glance(struct ezprof_registry_reader *reader, uint64_t now_ns,
-			   const struct ezprof_endpoints **ret_endpoints);
 
 /*
  * The same for who looks again and again at which endpoints there are, whether or not anybody asks
@@ -112,8 +105,8 @@ int ezprof_registry_glance(struct ezprof_registry_reader *reader, uint64_t now_n
 
 /*
  * Reads the counters of one endpoint of the newest list again, and right after them the start of
- * its oldest lease as of then (ret_oldest_ns may be NULL). -ESTALE if it was closed since;
- * otherwise as above.
+ * its oldest lease as of then (ret_oldest_ns may be NULL). -ESTALE if it was closed since; -EFAULT
+ * too if no two copies in a row were of one endpoint; otherwise as above.
  */
 int ezprof_registry_reread(struct ezprof_registry_reader *reader,
 			   const struct ezprof_endpoint *endpoint, struct ezprof_totals *ret_totals,
