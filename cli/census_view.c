@@ -221,8 +221,9 @@ void ezprof_census_refused_text(struct ez_buffer *out, const char *program,
 		ezprof_put(out, "\n  why: %s: %s\n", r->what, r->why);
 		if (*r->now)
 			ezprof_put(out, "  now: %s\n", r->now);
-		/* To give rights to a program for good is for the one that measures. */
-		if (*r->forever && !r->missing)
+		/* To give rights to a program for good is for the one that measures; to a
+		 * container, for whoever looks around in it. */
+		if (*r->forever && (!r->missing || r->bounded))
 			ezprof_put(out, "  for good: %s\n", r->forever);
 	}
 	if (refused->total > refused->count)

@@ -170,6 +170,7 @@ def bounded():
                                 timeout=60, stdin=subprocess.DEVNULL, check=False)
         assert "CAP_SYS_PTRACE missing, and the bounding set keeps" in result.stderr, result
         assert "sudo" not in result.stderr and "now: run it on the host" in result.stderr, result
+        assert "for good: start the container with --cap-add" in result.stderr, result
 
 
 def hidden():
