@@ -62,10 +62,15 @@ static void say_line(void *context, const char *line)
 	say("%s", line);
 }
 
+static void complain_among(struct ezprof_complaints *complaints, pid_t pid, const char *sentence)
+{
+	if (!ezprof_complaints_note(complaints, pid, sentence))
+		say("process %d: %s", (int)pid, sentence);
+}
+
 static void complain(struct attach *a, pid_t pid, const char *sentence)
 {
-	if (!ezprof_complaints_note(&a->complaints, pid, sentence))
-		say("process %d: %s", (int)pid, sentence);
+	complain_among(&a->complaints, pid, sentence);
 }
 
 static int not_permitted(const struct ezprof_refusal *refusal)
@@ -103,7 +108,7 @@ static void add_processes(struct attach *a)
 		if (!err || err == -EEXIST || (err == -ENOENT && a->options->children)) {
 			ezprof_discovery_name(a->discovery, pid);
 			if (err == -ENOENT)
-				ezprof_complaints_note(&a->unprobed, pid, sentence);
+				complain_among(&a->unprobed, pid, sentence);
 			continue;
 		}
 		a->failed++;

@@ -53,9 +53,9 @@ static void say_no_probes(const struct ezprof_process *process, char *sentence)
 		return;
 	}
 	if (!process->refused_path) {
+		/* Not how many: of many processes it is one cause (complaints.h). */
 		snprintf(sentence, EZPROF_SENTENCE_BYTES,
-			 "has no ezprof probes: searched %u mapped files. " EZPROF_PROBES_HINT,
-			 process->searched);
+			 "has no ezprof probes: searched its mapped files. " EZPROF_PROBES_HINT);
 		return;
 	}
 	path = ezprof_text_repair(process->refused_path, strlen(process->refused_path), 0);
