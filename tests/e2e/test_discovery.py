@@ -4,6 +4,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -173,9 +174,24 @@ def churn():
             assert len(agent.ask()["publishers"]) == 1
 
 
+def named_without_probes():
+    """However many files each maps, it is one cause, and each counts."""
+    programs = [["sleep", "60"]] * 9 + [[sys.executable, "-c", "input()"]]
+    processes = [subprocess.Popen(program, stdin=subprocess.PIPE) for program in programs]
+    try:
+        with Agent("--children", *(process.pid for process in processes)) as agent:
+            assert agent.said("waiting for one")
+            told = [line for line in agent.stderr().splitlines() if "has no ezprof probes" in line]
+            assert len(told) == 1 and " and 2 more: " in told[0], told
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
 def main():
     require("bpf")
-    for story in (late_libraries, exec_named, children, by_graph,
+    for story in (late_libraries, exec_named, children, named_without_probes, by_graph,
                   marks_of_others, everything, churn):
         began = time.monotonic()
         story()
