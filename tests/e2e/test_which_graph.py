@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from agent import Player
-from graph import BIN, wait_until
+from graph import wait_until
 from hosts import Host, require_namespaces
 from require import require
 
@@ -23,7 +23,7 @@ class Alone(Host):
     """No graph, agent or mark of others: what is found here was put here."""
 
     def __init__(self):
-        super().__init__("alone", None, [f for f in ("/run", "/tmp") if not BIN.startswith(f + "/")])
+        super().__init__("alone", None, ("/run", "/tmp"))
 
     def serve(self, as_user=(), address="127.0.0.1:0"):
         server = self.start("ezprof-graphserver", "--address", address, before=as_user)

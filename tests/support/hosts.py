@@ -10,7 +10,17 @@ from require import skip
 NAMESPACES = ("--net", "--uts", "--mount")
 SETUP = """
 hostname "$1"; shift
-for folder; do mount -t tmpfs tmpfs "$folder"; done
+for folder; do
+    # Where the checkout lies in it, that stays.
+    case "$EZPROF_SOURCE_DIR" in
+    "$folder"/*)
+        mount --bind "$EZPROF_SOURCE_DIR" /mnt
+        mount -t tmpfs tmpfs "$folder"
+        mkdir -p "$EZPROF_SOURCE_DIR"
+        mount --bind /mnt "$EZPROF_SOURCE_DIR" ;;
+    *) mount -t tmpfs tmpfs "$folder" ;;
+    esac
+done
 ip link set lo up
 echo $$
 exec cat
