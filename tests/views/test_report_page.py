@@ -3,6 +3,7 @@
 
 EZPROF_UPDATE_GOLDEN=1 writes the golden page anew.
 """
+import copy
 import json
 import os
 import pty
@@ -199,7 +200,8 @@ def mutated(document, rng):
         *way, key = rng.choice(known)
         holder, kind = at(document, way), rng.random()
         if kind < 0.6:
-            holder[key] = rng.choice(ODD)
+            # A copy: a later change within it must not change ODD, or put it into itself.
+            holder[key] = copy.deepcopy(rng.choice(ODD))
         elif kind < 0.8:
             holder[key] = json.loads(json.dumps(at(document, rng.choice(known))))
         elif isinstance(holder, dict):
