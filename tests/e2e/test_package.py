@@ -70,7 +70,8 @@ class Machine:
             run("mount", "-t", "tmpfs", "-o", "mode=1777", place, os.path.join(self.root, place))
 
     def run(self, *words, **how):
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": "/root", "TERM": "dumb"}
+        # What shells keep of themselves at home is not the packages'.
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": "/tmp", "TERM": "dumb"}
         return run("chroot", self.root, *words, env=environment, cwd="/", **how)
 
     def path(self, name):
