@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from agent import Player
-from graph import BIN
+from graph import BIN, PATIENCE
 from require import require
 
 PUBLISHER = 1
@@ -18,7 +18,7 @@ def attach(player, hidden):
     return subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", hidden,
                            os.path.join(BIN, "ezprof-bpf"), "attach", str(player.pid), "--once",
                            "--window", "0.2"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=60)
+                          stderr=subprocess.PIPE, text=True, timeout=60 * PATIENCE)
 
 
 def one_line_of(result):

@@ -11,7 +11,7 @@ import time
 
 from agent import Agent, command, profile, publisher, wait_until
 from elf_sites import semaphores
-from graph import BIN, Graph
+from graph import BIN, PATIENCE, Graph
 from python_node import LIBRARY, NODE, Node
 from require import require
 
@@ -74,7 +74,7 @@ def exec_named():
             assert not has(agent, "BEFORE")
             node.send("exec", "sleep", "1.5")
             wait_until(lambda: agent.said("no process is left"), 10, "the end")
-            agent.process.wait(10)
+            agent.process.wait(10 * PATIENCE)
             assert agent.process.returncode == 0, agent.stderr()
 
 

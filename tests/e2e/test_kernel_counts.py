@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The counts come from the kernel, and what it did not see is told to the message."""
 
+import json
 import signal
 import time
 
@@ -97,18 +98,16 @@ def unmatched():
         player.do("open", CLIENT, 100)
         for message in range(100):
             player.do("lease", 0, message)
-        with Agent(player.pid, "--once", "--window", 0.5, "--probes", "boundary",
-                   wait=False) as agent:
-            wait_until(lambda: semaphores(player.pid)["free"], 20, "attached")
+        with Agent(player.pid, "--probes", "boundary") as agent:
             for message in range(100):
                 player.do("free", 0, message, 1)
             player.do("lease", 0, 100)
             player.do("free", 0, 100, 1)
             player.do("free", 0, 100, 1)
             player.do("end", 0, 7)
-            text = agent.line()
-        assert '"unmatched_free":101' in text.replace(" ", ""), text
-        assert "1844674407" not in text
+            document = agent.ask()
+        assert document["agents"][0]["losses"]["unmatched_free"] == 101, document
+        assert "1844674407" not in json.dumps(document), document
 
 
 def main():

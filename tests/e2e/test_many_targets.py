@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 from agent import TEST_BIN, Agent, Player, publisher, wait_until
 from elf_sites import semaphores
+from graph import PATIENCE
 from require import require, skip
 
 PUBLISHER, LINK = 1, 2
@@ -59,7 +60,7 @@ def fifty():
             ended = time.monotonic()
         print(f"50 processes: attached in {attached - began:.2f} s, "
               f"detached in {ended - ending:.2f} s")
-        assert attached - began < 10 and ended - ending < 10
+        assert attached - began < 10 * PATIENCE and ended - ending < 10 * PATIENCE
 
 
 def by_perf_event():
@@ -113,15 +114,15 @@ def measured_inside(*options):
         player.do("open", PUBLISHER, 8)
         player.do("open", LINK, 8)
         player.do("lease", 1, 3)
+        began = time.monotonic()
         player.do("blocked", 0)
-        opened = time.monotonic()
         with Agent(player.pid) as agent:
             player.do("publish", 0, 107, 3)
             pub = publisher(agent.ask(4.0), "player/topic")
-            age_ms = (time.monotonic() - opened) * 1000
+            age_ms = (time.monotonic() - began) * 1000
             assert pub["measured"] == {"messages": 107, "bytes": 321} and pub["lost"] == 0, pub
             assert pub["pid"] == player.pid
-            assert 0 < pub["blocked"]["now_ms"] <= age_ms + 100, (pub["blocked"], age_ms)
+            assert 0 < pub["blocked"]["now_ms"] <= age_ms, (pub["blocked"], age_ms)
             player.do("open", PUBLISHER, 8)
             young = max(p["window"]["begin_ns"] for p in agent.ask(4.0)["publishers"])
             assert 0 <= time.clock_gettime_ns(time.CLOCK_MONOTONIC) - young < 20e9

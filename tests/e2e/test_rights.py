@@ -7,7 +7,7 @@ import struct
 import subprocess
 
 from agent import Player, command
-from graph import BIN
+from graph import BIN, PATIENCE
 from require import require
 
 PROGRAM = os.path.join(BIN, "ezprof-bpf")
@@ -42,7 +42,7 @@ def refuse_call(name):
 def refused(name, prefix, player, before=None):
     result = subprocess.run([*prefix, PROGRAM, "attach", str(player.pid), "--once", "--window", "0.2"],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, timeout=60, preexec_fn=before)
+                            stderr=subprocess.PIPE, text=True, timeout=60 * PATIENCE, preexec_fn=before)
     assert result.returncode == 77, (name, result.returncode, result.stderr)
     lines = [line.strip() for line in result.stderr.splitlines()]
     for start in ("why: ", "now: ", "for good: "):
@@ -89,7 +89,7 @@ def main():
                    "--bounding-set=-sys_resource"]
         result = subprocess.run([*limited, PROGRAM, "attach", str(player.pid), "--once", "--window",
                                  "0.2"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, timeout=60)
+                                stderr=subprocess.PIPE, text=True, timeout=60 * PATIENCE)
         assert result.returncode == 0, result.stderr
     assert command("ezprof-bpf", "attach", "--help").returncode == 0
 

@@ -9,7 +9,7 @@ import sys
 import time
 
 from agent import TEST_BIN, Agent, checked, command, publisher, subscribers, wait_until
-from graph import BIN, Graph
+from graph import BIN, PATIENCE, Graph
 from python_node import LIBRARY, Node
 from require import require, skip
 
@@ -280,7 +280,7 @@ def without_type_information():
         script = (f"{hide.format('/sys/kernel/btf')}; mount -t tmpfs none /sys/kernel/tracing; "
                   f"exec {BIN}/ezprof-bpf attach {node.pid} --sched --once --window 0.5")
         once = subprocess.run(["unshare", "--mount", "sh", "-c", script], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60 * PATIENCE)
         assert once.returncode == 0, once
         document = checked(once.stdout)
         cost = document["agents"][0]["cost"]["sched"]

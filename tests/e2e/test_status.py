@@ -9,7 +9,7 @@ import threading
 import time
 
 from agent import Agent, Player, command, publisher, wait_until
-from graph import BIN, Graph
+from graph import BIN, PATIENCE, Graph
 from require import require, skip
 
 PUBLISHER = 1
@@ -61,7 +61,7 @@ def rights():
             stranger = subprocess.run(
                 ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
                  os.path.join(BIN, "ezprof-bpf"), "status"], stdout=subprocess.PIPE, text=True,
-                timeout=60)
+                timeout=60 * PATIENCE)
             assert f"agent {agent.pid}: no process that it shows" in stranger.stdout, stranger
             os.kill(helper, 9)
             wait_until(lambda: agent.said("helper is gone"), 10, "noticed")

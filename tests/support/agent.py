@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import profile_schema
-from graph import BIN, Program, wait_until
+from graph import BIN, PATIENCE, Program, wait_until
 
 TEST_BIN = os.environ.get("EZPROF_TEST_BIN_DIR", "")
 
@@ -21,7 +21,7 @@ def command(*arguments, seconds=60, env=None, **keywords):
     """Runs one of our programs to its end."""
     return subprocess.run([os.path.join(BIN, str(arguments[0])), *map(str, arguments[1:])],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=seconds, env={**os.environ, **(env or {})}, **keywords)
+                          text=True, timeout=seconds * PATIENCE, env={**os.environ, **(env or {})}, **keywords)
 
 
 def checked(text):
@@ -63,7 +63,7 @@ class Agent(Program):
         """The document by its socket."""
         import socket
         with socket.socket(socket.AF_UNIX) as link:
-            link.settimeout(20)
+            link.settimeout(20 * PATIENCE)
             link.connect(self.socket_path())
             link.sendall(b"\x15" + int(window * 1000).to_bytes(8, "little"))
             with link.makefile("rb") as answer:

@@ -10,17 +10,19 @@ import tempfile
 import time
 
 BIN = os.environ.get("EZPROF_BIN_DIR", "")
+# Limits of time are this many times as long where the machine is emulated, with other work beside it.
+PATIENCE = 5 if os.environ.get("EZPROF_TEST_EMULATED") else 1
 
 
 def wait_until(condition, seconds=20, what="the condition"):
     """The condition's first true value; a bounded wait."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * PATIENCE
     while time.monotonic() < end:
         value = condition()
         if value:
             return value
         time.sleep(0.02)
-    raise TimeoutError(f"{what}: not within {seconds} s")
+    raise TimeoutError(f"{what}: not within {seconds * PATIENCE} s")
 
 
 class Program:
@@ -41,7 +43,7 @@ class Program:
         if self.process.poll() is None:
             self.process.send_signal(signum)
         try:
-            rest, _ = self.process.communicate(timeout=seconds)
+            rest, _ = self.process.communicate(timeout=seconds * PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.communicate()
@@ -60,7 +62,7 @@ def end_all(programs):
             program.process.terminate()
     for program in reversed(programs):
         try:
-            program.process.communicate(timeout=20)
+            program.process.communicate(timeout=20 * PATIENCE)
         except subprocess.TimeoutExpired:
             program.process.kill()
             program.process.communicate()
