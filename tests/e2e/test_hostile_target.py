@@ -8,11 +8,13 @@ import threading
 import time
 
 from agent import TEST_BIN, Agent, Player, command
+from graph import cpu_s
 from require import require
 
 SEEDS = 4
 SECONDS = 4
 PUBLISHER = 1
+SLOW_S = 5  # of CPU time for an answer: ten times as much as the crowd takes
 # In a build with sanitizers freed memory is kept for a while; not that much of it.
 ASAN = {"ASAN_OPTIONS": "quarantine_size_mb=4"}
 
@@ -48,9 +50,9 @@ def survives(seed, *options):
             while time.monotonic() < end:
                 player.do("publish", 0, 101, 3)
                 published += 101
-                began = time.monotonic()
+                before_s = cpu_s(agent)
                 document = agent.ask(0.5)
-                slowest = max(slowest, time.monotonic() - began)
+                slowest = max(slowest, cpu_s(agent) - before_s)
                 reasons |= {e["reason"] for e in document["errors"] if e["pid"] == hostile.pid}
                 [row] = [p for p in document["publishers"] if p["pid"] == player.pid]
                 assert row["measured"]["messages"] == published and row["lost"] == 0, row
@@ -62,7 +64,7 @@ def survives(seed, *options):
     grown = max(sizes[len(sizes) // 2:]) - max(sizes[:len(sizes) // 2])
     assert grown < 8 << 10, (sizes[0], sizes[len(sizes) // 2], sizes[-1])
     assert reasons & {"hostile", "unreadable"}, reasons
-    assert slowest < 10, slowest
+    assert slowest < SLOW_S, slowest
     print(f"seed {seed}: {sorted(reasons)}, {len(sizes)} documents, the slowest {slowest:.2f} s, "
           f"{max(sizes)} KiB")
 
@@ -76,9 +78,9 @@ def crowd():
             player.do("publish", 0, 101, 3)
             slowest = 0.0
             for _ in range(3):
-                began = time.monotonic()
+                before_s = cpu_s(agent)
                 document = agent.ask(0.5)
-                slowest = max(slowest, time.monotonic() - began)
+                slowest = max(slowest, cpu_s(agent) - before_s)
                 [error] = document["errors"]
                 assert error["pid"] == hostile.pid and "too many" in error["detail"], error
                 rows = [p for p in document["publishers"] if p["pid"] == hostile.pid]
@@ -87,7 +89,7 @@ def crowd():
                 assert row["measured"]["messages"] == 101 and row["lost"] == 0, row
             mib = document["agents"][0]["cost"]["map_bytes"] >> 20
             assert mib <= 1024, mib
-            assert slowest < 10, slowest
+            assert slowest < SLOW_S, slowest
             print(f"16,384 endpoints: the slowest answer {slowest:.2f} s, {mib} MiB of maps")
 
 

@@ -5,17 +5,12 @@ import signal
 import sys
 import time
 
+from graph import cpu_s
 from graph_client import Server
 from runtime_peer import Peer
 
 IDLE_S = 1
 ECONNRESET = "-104"
-
-
-def cpu_s(process):
-    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def fds(process):

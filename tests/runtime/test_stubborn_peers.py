@@ -13,15 +13,10 @@ import time
 
 from fake_ends import (ELIDE_OK, NUM_BUFFERS, SHM_ATTACH_FAILED, FakeChannel, FakePublisher, Stream, expect_ack,
                        marshalled, publish, run_cases, subscribe_to, tcp, write_slot)
+from graph import cpu_s
 from graph_client import CHANNEL, RX_ACK, SHM_OK, TX_SHM, TX_TCP, eventually, string, u64
 
 SETUP_S = 5  # what a handshake may take
-
-
-def cpu_s(process):
-    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 FLOODS = 3  # at the same time, so that there is always something to read

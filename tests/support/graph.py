@@ -25,6 +25,13 @@ def wait_until(condition, seconds=20, what="the condition"):
     raise TimeoutError(f"{what}: not within {seconds * PATIENCE} s")
 
 
+def cpu_s(process):
+    """What it has computed so far: other work on the machine doesn't make it more."""
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Program:
     """A child whose stdout is read by line; ended and reaped at the latest by its graph."""
 
