@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What could be had cheaper: shared memory instead of TCP, smaller messages. */
 #include "phrase.h"
+#include "relation.h"
 #include "task_cost.h"
 #include "why_part.h"
 
@@ -15,26 +16,16 @@ static bool same_host(const struct ezprof_object *a, const struct ezprof_object 
 	return *host && strcmp(host, ezprof_label(b, EZPROF_LABEL_HOST)) == 0;
 }
 
-static const struct ezprof_object *channel_of(const struct ezprof_model *model,
-					      const struct ezprof_object *link)
-{
-	EZPROF_EACH (model, EZPROF_CHAN, i) {
-		if (strcmp(ezprof_label(&model->objects[i], EZPROF_LABEL_ID),
-			   ezprof_label(link, EZPROF_LABEL_CHANNEL_ID)) == 0)
-			return &model->objects[i];
-	}
-	return NULL;
-}
-
 static bool could_be_shm(const struct ezprof_model *model, const struct ezprof_object *link)
 {
-	const struct ezprof_object *channel;
+	size_t channel;
 
 	if (link->pid == model->objects[link->parent].pid ||
 	    strcmp(ezprof_label(link, EZPROF_LABEL_TRANSPORT), "tcp") != 0)
 		return false;
-	channel = channel_of(model, link);
-	return channel && same_host(channel, &model->objects[link->parent]);
+	channel = ezprof_channel_of(model, link);
+	return channel != EZPROF_NO_OBJECT &&
+	       same_host(&model->objects[channel], &model->objects[link->parent]);
 }
 
 static void tcp_within_host(struct ezprof_why_context *c, size_t publisher)
@@ -46,10 +37,10 @@ static void tcp_within_host(struct ezprof_why_context *c, size_t publisher)
 	if (ezprof_figure(p, EZPROF_PUB_RATE_HZ, 0.0) <= 0)
 		return;
 	ez_buffer_init(&text, SIZE_MAX / 2);
-	EZPROF_EACH (c->model, EZPROF_LINK, i) {
-		const struct ezprof_object *link = &c->model->objects[i];
+	EZPROF_EACH_OF (c->model, EZPROF_LINKS_OF, publisher, found) {
+		const struct ezprof_object *link = &c->model->objects[found->object];
 
-		if (link->parent != publisher || !could_be_shm(c->model, link))
+		if (!could_be_shm(c->model, link))
 			continue;
 		if (finding) {
 			ezprof_put(&text, ", pid %lld", (long long)link->pid);
@@ -65,7 +56,7 @@ static void tcp_within_host(struct ezprof_why_context *c, size_t publisher)
 		ezprof_put(&text, "/s by TCP to a process of the same host (pid %lld",
 			   (long long)link->pid);
 		ezprof_finding_rests_on(finding, publisher, EZPROF_PUB_BYTES_PER_S);
-		ezprof_finding_rests_on(finding, i, EZPROF_LINK_LEASE_AVG_MS);
+		ezprof_finding_rests_on(finding, found->object, EZPROF_LINK_LEASE_AVG_MS);
 	}
 	if (finding) {
 		ez_buffer_append_text(&text, "), where shared memory is possible: is force_tcp "

@@ -3,6 +3,7 @@
 #include "flow.h"
 #include "load.h"
 #include "phrase.h"
+#include "relation.h"
 #include "root_part.h"
 
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #define BLOCKED_BEHIND_SHARE 0.1
 /* Below that a subscriber of which buffers are not known is no reason to be blocked. */
 #define TOLD_BUSY_SHARE_MIN 0.3
+/* The depth of a step while the way from it is followed. */
+#define ON_PATH SIZE_MAX
 
 /* The subscriber that keeps most of the publisher's buffers; the busier one of two alike. */
 static size_t holder_of(const struct ezprof_model *model, size_t publisher)
@@ -18,16 +21,16 @@ static size_t holder_of(const struct ezprof_model *model, size_t publisher)
 	size_t best = EZPROF_NO_OBJECT;
 	double most = 0.0;
 
-	EZPROF_EACH (model, EZPROF_SUB, i) {
-		const struct ezprof_object *s = &model->objects[i];
+	EZPROF_EACH_OF (model, EZPROF_LISTENERS_OF, publisher, found) {
+		const struct ezprof_object *s = &model->objects[found->object];
 		double weight = ezprof_held(s) * (1.0 + 0.5 * ezprof_busy_share(s));
 
 		/* What ezmsg tells by itself knows no buffers, only who works. */
 		if (ezprof_is_told_by_ezmsg(s))
 			weight = ezprof_busy_share(s);
-		if (s->from == publisher && weight > most) {
+		if (weight > most) {
 			most = weight;
-			best = i;
+			best = found->object;
 		}
 	}
 	return best;
@@ -38,59 +41,68 @@ static size_t holder_of(const struct ezprof_model *model, size_t publisher)
  * In a steady stream a publisher is blocked only where what comes behind is slower still, so a
  * tenth is enough, however busy the subscriber itself is.
  */
-static size_t blocked_behind(const struct ezprof_model *model, size_t publisher, size_t subscriber)
+static size_t blocked_behind(const struct ezprof_why_context *c, size_t subscriber)
 {
-	double busy = ezprof_busy_share(&model->objects[subscriber]);
+	double busy = ezprof_busy_share(&c->model->objects[subscriber]);
 	double most = busy < BLOCKED_BEHIND_SHARE ? busy : BLOCKED_BEHIND_SHARE;
-	size_t best = EZPROF_NO_OBJECT;
+	const struct ezprof_found *found = ezprof_flow_best(&c->blocked, c->model, subscriber);
 
-	EZPROF_EACH (model, EZPROF_PUB, i) {
-		double share = ezprof_blocked_share(&model->objects[i]);
-
-		if (share >= EZPROF_BLOCKED_SHARE_MIN && share > most && i != publisher &&
-		    ezprof_flow(model, subscriber, i)) {
-			most = share;
-			best = i;
-		}
-	}
-	return best;
+	return found && found->weight > most ? found->object : EZPROF_NO_OBJECT;
 }
 
-/* Follows the steps; a circle ends where it was found to be one. */
+/* The walk along the steps comes back to path[first]: it ends where so many steps lead. */
+static void end_circle(const struct ezprof_blame *blame, struct ezprof_blame_step *const *path,
+		       size_t first, size_t n)
+{
+	size_t length = n - first, i;
+
+	for (i = 0; i < length; i++) {
+		struct ezprof_blame_step *step = path[first + i];
+
+		step->depth = blame->n + 1;
+		step->end = path[first + (i + blame->n) % length];
+		step->before = path[first + (i + length - 1) % length];
+		step->root = step->end->holder;
+	}
+}
+
+/* Follows the steps to one of which the end is known; a circle ends after as many as there are. */
 static void find_end(struct ezprof_blame *blame, size_t publisher)
 {
-	struct ezprof_blame_step *first = ezprof_blame_of(blame, publisher), *step = first;
+	struct ezprof_blame_step *step = ezprof_blame_of(blame, publisher), **path = blame->waiting;
+	size_t n = 0, first = 0;
 
-	first->depth = 1;
-	while (step->next != EZPROF_NO_OBJECT && first->depth <= blame->n) {
+	while (!step->depth && step->next != EZPROF_NO_OBJECT) {
+		step->depth = ON_PATH;
+		path[n++] = step;
 		step = ezprof_blame_of(blame, step->next);
-		first->depth++;
 	}
-	first->root = step->holder;
-}
+	if (step->depth == ON_PATH) {
+		while (path[first] != step)
+			first++;
+		end_circle(blame, path, first, n);
+		n = first;
+	} else if (!step->depth) {
+		step->depth = 1;
+		step->end = step;
+		step->root = step->holder;
+	}
+	while (n) {
+		bool circle = step->depth > blame->n;
+		struct ezprof_blame_step *end = circle ? step->end->before : step->end;
+		size_t depth = circle ? step->depth : step->depth + 1;
 
-/* The subscriber of the process that a link goes to, if it is measured. */
-static size_t reader_of(const struct ezprof_model *model, const struct ezprof_object *link)
-{
-	EZPROF_EACH (model, EZPROF_SUB, i) {
-		if (link->pid && model->objects[i].pid == link->pid &&
-		    model->objects[i].from == link->parent)
-			return i;
+		step = path[--n];
+		step->depth = depth;
+		step->end = end;
+		step->root = end->holder;
 	}
-	return EZPROF_NO_OBJECT;
 }
 
 /* Does any measured subscriber read what goes by this link? */
 static bool is_measured(const struct ezprof_model *model, const struct ezprof_object *link)
 {
-	const char *id = ezprof_label(link, EZPROF_LABEL_CHANNEL_ID);
-
-	EZPROF_EACH (model, EZPROF_SUB, i) {
-		if (model->objects[i].from == link->parent &&
-		    strcmp(ezprof_label(&model->objects[i], EZPROF_LABEL_CHANNEL_ID), id) == 0)
-			return true;
-	}
-	return false;
+	return ezprof_reader_on(model, link) != EZPROF_NO_OBJECT;
 }
 
 /* Buffers that the publisher's links to subscribers nobody measures hold, the most of one. */
@@ -98,11 +110,11 @@ static double held_unmeasured(const struct ezprof_model *model, size_t publisher
 {
 	double most = 0.0;
 
-	EZPROF_EACH (model, EZPROF_LINK, i) {
-		const struct ezprof_object *link = &model->objects[i];
+	EZPROF_EACH_OF (model, EZPROF_LINKS_OF, publisher, found) {
+		const struct ezprof_object *link = &model->objects[found->object];
 		double held = ezprof_figure(link, EZPROF_LINK_IN_FLIGHT, 0.0);
 
-		if (link->parent == publisher && held > most && !is_measured(model, link))
+		if (held > most && !is_measured(model, link))
 			most = held;
 	}
 	return most;
@@ -135,20 +147,19 @@ static void say_unknown_holder(struct ezprof_why_context *c, size_t publisher)
 	ez_buffer_append_text(&text, " is blocked ");
 	ezprof_say_share(&text, share);
 	ez_buffer_append_text(&text, " of the time");
-	EZPROF_EACH (c->model, EZPROF_LINK, i) {
-		const struct ezprof_object *link = &c->model->objects[i];
+	EZPROF_EACH_OF (c->model, EZPROF_LINKS_OF, publisher, found) {
+		const struct ezprof_object *link = &c->model->objects[found->object];
 
-		if (link->parent != publisher ||
-		    ezprof_figure(link, EZPROF_LINK_IN_FLIGHT, 0) < 1 ||
+		if (ezprof_figure(link, EZPROF_LINK_IN_FLIGHT, 0) < 1 ||
 		    (elsewhere && is_measured(c->model, link)))
 			continue;
 		ezprof_put(&text, "%s pid %lld holds %.0f of its %.0f buffers", any ? "," : ";",
 			   (long long)link->pid, ezprof_figure(link, EZPROF_LINK_IN_FLIGHT, 0),
 			   ezprof_figure(p, EZPROF_PUB_NUM_BUFFERS, 0));
-		ezprof_finding_rests_on(finding, i, EZPROF_LINK_IN_FLIGHT);
+		ezprof_finding_rests_on(finding, found->object, EZPROF_LINK_IN_FLIGHT);
 		any = true;
 		if (reader == EZPROF_NO_OBJECT && !elsewhere)
-			reader = reader_of(c->model, link);
+			reader = ezprof_reader_in(c->model, link);
 	}
 	if (reader != EZPROF_NO_OBJECT)
 		say_reader(&text, c->model, reader);
@@ -166,35 +177,46 @@ static void say_unknown_holder(struct ezprof_why_context *c, size_t publisher)
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
-static int by_depth(const void *a, const void *b)
-{
-	const struct ezprof_blame_step *x = *(const struct ezprof_blame_step *const *)a;
-	const struct ezprof_blame_step *y = *(const struct ezprof_blame_step *const *)b;
-
-	if (x->depth != y->depth)
-		return x->depth > y->depth ? -1 : 1;
-	return x->publisher < y->publisher ? -1 : x->publisher > y->publisher;
-}
-
 /* One finding for each root, with all that wait for it, from the source on. */
-static void tell_root(struct ezprof_why_context *c, struct ezprof_blame *blame, size_t first)
+static void tell_root(struct ezprof_why_context *c, struct ezprof_blame *blame,
+		      const struct ezprof_lookup *by_root, size_t root)
 {
-	size_t root = blame->steps[first].root, i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < first; i++) {
-		if (blame->steps[i].root == root)
-			return;
+	EZPROF_EACH_FOUND (by_root, root, found) {
+		blame->waiting[n] = ezprof_blame_of(blame, found->object);
+		blame->waiting[n++]->told = true;
 	}
-	for (i = first; i < blame->n; i++) {
-		if (blame->steps[i].root == root)
-			blame->waiting[n++] = &blame->steps[i];
-	}
-	qsort(blame->waiting, n, sizeof(blame->waiting[0]), by_depth);
 	ezprof_why_root(c, root, blame, n);
 }
 
-static void take_step(const struct ezprof_model *model, struct ezprof_blame_step *step, size_t p)
+/* Who waits for the same is found by the root, who has the longest way to it first. */
+static void tell_roots(struct ezprof_why_context *c, struct ezprof_blame *blame)
 {
+	struct ezprof_lookup by_root = {0};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < blame->n && !err; i++) {
+		const struct ezprof_blame_step *step = &blame->steps[i];
+
+		if (step->root != EZPROF_NO_OBJECT)
+			err = ezprof_lookup_add(&by_root, step->root, (double)step->depth,
+						step->publisher);
+	}
+	ezprof_lookup_sort(&by_root);
+	for (i = 0; i < blame->n && !err; i++) {
+		if (blame->steps[i].root != EZPROF_NO_OBJECT && !blame->steps[i].told)
+			tell_root(c, blame, &by_root, blame->steps[i].root);
+	}
+	c->findings->failed |= err != 0;
+	ezprof_lookup_free(&by_root);
+}
+
+static void take_step(const struct ezprof_why_context *c, struct ezprof_blame_step *step, size_t p)
+{
+	const struct ezprof_model *model = c->model;
+
 	*step = (struct ezprof_blame_step){.publisher = p,
 					   .holder = EZPROF_NO_OBJECT,
 					   .next = EZPROF_NO_OBJECT,
@@ -207,7 +229,7 @@ static void take_step(const struct ezprof_model *model, struct ezprof_blame_step
 	    held_unmeasured(model, p) > ezprof_held(&model->objects[step->holder]))
 		step->holder = EZPROF_NO_OBJECT;
 	if (step->holder != EZPROF_NO_OBJECT)
-		step->next = blocked_behind(model, p, step->holder);
+		step->next = blocked_behind(c, step->holder);
 	/* ezmsg tells of no buffers, so who is idle isn't the reason: somebody told nothing. */
 	if (step->holder != EZPROF_NO_OBJECT && step->next == EZPROF_NO_OBJECT &&
 	    ezprof_is_told_by_ezmsg(&model->objects[step->holder]) &&
@@ -221,7 +243,7 @@ static void follow_all(struct ezprof_why_context *c, struct ezprof_blame *blame)
 	size_t i;
 
 	for (i = 0; i < blame->n; i++)
-		take_step(model, &blame->steps[i], blame->first + i);
+		take_step(c, &blame->steps[i], blame->first + i);
 	for (i = 0; i < blame->n; i++) {
 		if (blame->steps[i].holder != EZPROF_NO_OBJECT)
 			find_end(blame, blame->first + i);
@@ -229,10 +251,7 @@ static void follow_all(struct ezprof_why_context *c, struct ezprof_blame *blame)
 			 EZPROF_BLOCKED_SHARE_MIN)
 			say_unknown_holder(c, blame->first + i);
 	}
-	for (i = 0; i < blame->n; i++) {
-		if (blame->steps[i].root != EZPROF_NO_OBJECT)
-			tell_root(c, blame, i);
-	}
+	tell_roots(c, blame);
 }
 
 void ezprof_why_blocked(struct ezprof_why_context *c)

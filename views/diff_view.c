@@ -57,8 +57,7 @@ static void each_change(const struct ezprof_samples *before, const struct ezprof
 
 	for (i = 0; i < after->n_subjects; i++) {
 		const struct ezprof_subject *now = &after->subjects[i];
-		const struct ezprof_subject *then =
-			ezprof_samples_find(before, now->scope, now->key);
+		const struct ezprof_subject *then = ezprof_samples_find(before, now->key);
 		size_t first = ezprof_metric_first(now->scope);
 
 		for (m = first; then && m < first + ezprof_metric_count(now->scope); m++) {
@@ -121,7 +120,7 @@ static void say_only(struct ez_buffer *out, const char *where, const struct ezpr
 		const struct ezprof_subject *subject = &here->subjects[i];
 
 		if ((subject->scope != EZPROF_PUB && subject->scope != EZPROF_SUB) ||
-		    ezprof_samples_find(there, subject->scope, subject->key))
+		    ezprof_samples_find(there, subject->key))
 			continue;
 		ezprof_put(out, "%s the %s ", where, ezprof_scope_word(subject->scope));
 		ezprof_say_subject(out, here, subject);
@@ -206,7 +205,7 @@ static void put_only(struct ez_json *json, const char *key, const struct ezprof_
 		const struct ezprof_subject *subject = &here->subjects[i];
 
 		if ((subject->scope == EZPROF_PUB || subject->scope == EZPROF_SUB) &&
-		    !ezprof_samples_find(there, subject->scope, subject->key))
+		    !ezprof_samples_find(there, subject->key))
 			put_subject(json, here, subject);
 	}
 	ez_json_array_end(json);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_STEP 64
+#define ROOM_STEP 1024
 
 void ezprof_drawing_free(struct ezprof_drawing *drawing)
 {
@@ -22,7 +22,17 @@ void ezprof_drawing_free(struct ezprof_drawing *drawing)
 		free(drawing->arrows[i].figures);
 	free(drawing->nodes);
 	free(drawing->arrows);
+	ezprof_names_free(&drawing->names);
+	ezprof_names_free(&drawing->ends);
 	*drawing = (struct ezprof_drawing){0};
+}
+
+/* The node of that name, n_nodes if there is none. */
+static size_t find_node(const struct ezprof_drawing *drawing, const char *name, size_t len)
+{
+	size_t at = ezprof_names_find(drawing->names, name, len);
+
+	return at == EZPROF_NO_NAME ? drawing->n_nodes : at;
 }
 
 /* Takes the figures over in any case. */
@@ -30,9 +40,10 @@ static int add_node(struct ezprof_drawing *drawing, const char *name, char *figu
 		    const struct ezprof_object *object)
 {
 	struct ezprof_node *grown = drawing->nodes, *node;
+	size_t at = drawing->n_nodes, len = strlen(name);
 
-	if (drawing->n_nodes % ROOM_STEP == 0)
-		grown = reallocarray(grown, drawing->n_nodes + ROOM_STEP, sizeof(*grown));
+	if (at % ROOM_STEP == 0)
+		grown = reallocarray(grown, at + ROOM_STEP, sizeof(*grown));
 	if (!grown) {
 		free(figures);
 		return -ENOMEM;
@@ -40,46 +51,36 @@ static int add_node(struct ezprof_drawing *drawing, const char *name, char *figu
 	drawing->nodes = grown;
 	node = &grown[drawing->n_nodes++];
 	*node = (struct ezprof_node){strdup(name), figures, heat, object};
-	return node->name ? 0 : -ENOMEM;
+	if (!node->name)
+		return -ENOMEM;
+	return ezprof_names_find(drawing->names, name, len) != EZPROF_NO_NAME
+		       ? 0
+		       : ezprof_names_add(&drawing->names, name, len, at);
+}
+
+static bool has_arrow(const struct ezprof_drawing *drawing, size_t from, size_t to)
+{
+	const size_t ends[] = {from, to};
+
+	return ezprof_names_find(drawing->ends, ends, sizeof(ends)) != EZPROF_NO_NAME;
 }
 
 static int add_arrow(struct ezprof_drawing *drawing, struct ezprof_arrow arrow)
 {
+	const size_t ends[] = {arrow.from, arrow.to}, at = drawing->n_arrows;
 	struct ezprof_arrow *grown = drawing->arrows;
 
-	if (drawing->n_arrows % ROOM_STEP == 0)
-		grown = reallocarray(grown, drawing->n_arrows + ROOM_STEP, sizeof(*grown));
+	if (at % ROOM_STEP == 0)
+		grown = reallocarray(grown, at + ROOM_STEP, sizeof(*grown));
 	if (!grown) {
 		free(arrow.figures);
 		return -ENOMEM;
 	}
 	drawing->arrows = grown;
 	grown[drawing->n_arrows++] = arrow;
-	return 0;
-}
-
-/* The node of that name, n_nodes if there is none. */
-static size_t find_node(const struct ezprof_drawing *drawing, const char *name, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < drawing->n_nodes; i++) {
-		if (strncmp(drawing->nodes[i].name, name, len) == 0 &&
-		    drawing->nodes[i].name[len] == '\0')
-			break;
-	}
-	return i;
-}
-
-static bool has_arrow(const struct ezprof_drawing *drawing, size_t from, size_t to)
-{
-	size_t i;
-
-	for (i = 0; i < drawing->n_arrows; i++) {
-		if (drawing->arrows[i].from == from && drawing->arrows[i].to == to)
-			return true;
-	}
-	return false;
+	return has_arrow(drawing, arrow.from, arrow.to)
+		       ? 0
+		       : ezprof_names_add(&drawing->ends, ends, sizeof(ends), at);
 }
 
 int ezprof_drawing_of_dag(const struct ez_dag *dag, struct ezprof_drawing *ret_drawing)
@@ -145,18 +146,22 @@ static bool has_figures(const struct ezprof_object *object)
 
 /*
  * An earlier object of the same subscriber, which has one for each channel; else its own index.
+ * ids: of those before, to which it is added.
  */
-static size_t same_subscriber(const struct ezprof_model *model, size_t at)
+static int same_subscriber(const struct ezprof_model *model, struct ezprof_name **ids, size_t at,
+			   size_t *ret_same)
 {
 	const char *id = ezprof_label(&model->objects[at], EZPROF_LABEL_ID);
+	size_t same;
 
+	*ret_same = at;
 	if (model->objects[at].scope != EZPROF_SUB || !*id)
-		return at;
-	for (size_t i = model->first[EZPROF_SUB]; i < at; i++) {
-		if (strcmp(id, ezprof_label(&model->objects[i], EZPROF_LABEL_ID)) == 0)
-			return i;
-	}
-	return at;
+		return 0;
+	same = ezprof_names_find(*ids, id, strlen(id));
+	if (same == EZPROF_NO_NAME)
+		return ezprof_names_add(ids, id, strlen(id), at);
+	*ret_same = same;
+	return 0;
 }
 
 /* Takes the figures over in any case. */
@@ -173,35 +178,53 @@ static void heat_node(struct ezprof_node *node, char *figures, double heat,
 	node->object = object;
 }
 
-/* Nodes in the model's order; two of one name get their pids. */
+/* The model's object as a node of its own; two of one name get their pids. */
+static int add_object(struct ezprof_drawing *drawing, const struct ezprof_model *model,
+		      const struct ezprof_object *object, char *figures, double heat)
+{
+	const char *plain = name_of(model, object);
+	struct ez_buffer name;
+	int err;
+
+	ez_buffer_init(&name, SIZE_MAX / 2);
+	ez_buffer_append_text(&name, plain);
+	if (find_node(drawing, plain, strlen(plain)) < drawing->n_nodes)
+		ezprof_put(&name, " (pid %lld)", (long long)object->pid);
+	ez_buffer_append(&name, "", 1);
+	err = name.err;
+	if (err)
+		free(figures);
+	else
+		err = add_node(drawing, (const char *)name.data, figures, heat, object);
+	ez_buffer_free(&name);
+	return err;
+}
+
+/* Nodes in the model's order. */
 static int add_objects(struct ezprof_drawing *drawing, const struct ezprof_model *model,
 		       enum ezprof_scope scope, size_t *places)
 {
+	struct ezprof_name *ids = NULL;
 	int err = 0;
 
 	for (size_t i = model->first[scope]; i < model->first[scope + 1] && !err; i++) {
 		const struct ezprof_object *object = &model->objects[i];
-		const char *plain = name_of(model, object);
 		double heat = -1.0;
 		char *figures = has_figures(object) ? figures_of(object, &heat) : NULL;
-		size_t same = same_subscriber(model, i);
-		struct ez_buffer name;
+		size_t same;
 
-		if (same != i) {
+		err = same_subscriber(model, &ids, i, &same);
+		if (err) {
+			free(figures);
+		} else if (same != i) {
 			places[i] = places[same];
 			heat_node(&drawing->nodes[places[i]], figures, heat, object);
-			continue;
+		} else {
+			places[i] = drawing->n_nodes;
+			err = add_object(drawing, model, object, figures, heat);
 		}
-		ez_buffer_init(&name, SIZE_MAX / 2);
-		ez_buffer_append_text(&name, plain);
-		if (find_node(drawing, plain, strlen(plain)) < drawing->n_nodes)
-			ezprof_put(&name, " (pid %lld)", (long long)object->pid);
-		ez_buffer_append(&name, "", 1);
-		places[i] = drawing->n_nodes;
-		err = name.err ? name.err
-			       : add_node(drawing, (const char *)name.data, figures, heat, object);
-		ez_buffer_free(&name);
 	}
+	ezprof_names_free(&ids);
 	return err;
 }
 
@@ -243,24 +266,35 @@ static int add_channels(struct ezprof_drawing *drawing, const struct ezprof_mode
 	return err;
 }
 
+static int add_flows_of(struct ezprof_drawing *drawing, const struct ezprof_fed *fed, size_t s,
+			const size_t *places)
+{
+	size_t i, n = ezprof_fed_by(fed, s);
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		size_t p = fed->list[i];
+
+		if (!has_arrow(drawing, places[s], places[p]))
+			err = add_arrow(
+				drawing,
+				(struct ezprof_arrow){.from = places[s],
+						      .to = places[p],
+						      .inferred = ezprof_flow(fed->model, s, p) ==
+								  EZPROF_FLOW_PROCESS});
+	}
+	return err;
+}
+
 static int add_flows(struct ezprof_drawing *drawing, const struct ezprof_model *model,
 		     const size_t *places)
 {
-	int err = 0;
+	struct ezprof_fed fed;
+	int err = ezprof_fed_init(&fed, model);
 
-	for (size_t s = model->first[EZPROF_SUB]; s < model->first[EZPROF_SUB + 1]; s++) {
-		for (size_t p = model->first[EZPROF_PUB]; p < model->first[EZPROF_PUB + 1] && !err;
-		     p++) {
-			enum ezprof_flow_by by = ezprof_flow(model, s, p);
-
-			if (by && !has_arrow(drawing, places[s], places[p]))
-				err = add_arrow(drawing,
-						(struct ezprof_arrow){
-							.from = places[s],
-							.to = places[p],
-							.inferred = by == EZPROF_FLOW_PROCESS});
-		}
-	}
+	for (size_t s = model->first[EZPROF_SUB]; s < model->first[EZPROF_SUB + 1] && !err; s++)
+		err = add_flows_of(drawing, &fed, s, places);
+	ezprof_fed_free(&fed);
 	return err;
 }
 

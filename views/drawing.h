@@ -7,6 +7,7 @@
 #define EZPROF_DRAWING_H
 
 #include "model.h"
+#include "name_table.h"
 #include "pickle_dag.h"
 
 struct ezprof_node {
@@ -27,7 +28,9 @@ struct ezprof_drawing {
 	struct ezprof_node *nodes;
 	struct ezprof_arrow *arrows;
 	size_t n_nodes, n_arrows;
-	bool live; /* made of a document: figures belong in it */
+	struct ezprof_name *names; /* the first node of each name */
+	struct ezprof_name *ends;  /* the arrows, by from and to */
+	bool live;		   /* made of a document: figures belong in it */
 };
 
 /* Of a graph server's topics. -ENOMEM. */

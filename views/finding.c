@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_STEP 16
+#define ROOM_MIN 16u
 
 static const struct {
 	const char *id;
@@ -21,15 +21,20 @@ struct ezprof_finding *ezprof_finding_add(struct ezprof_findings *findings,
 {
 	struct ezprof_finding *finding;
 
-	if (findings->n % ROOM_STEP == 0) {
-		finding = reallocarray(findings->list, findings->n + ROOM_STEP, sizeof(*finding));
+	if (findings->n == findings->room) {
+		size_t room = findings->room ? 2 * findings->room : ROOM_MIN;
+
+		finding = reallocarray(findings->list, room, sizeof(*finding));
 		if (!finding) {
 			findings->failed = true;
 			return NULL;
 		}
 		findings->list = finding;
+		findings->room = room;
 	}
 	finding = &findings->list[findings->n++];
+	if (subject != EZPROF_NO_OBJECT)
+		findings->marks[subject] |= EZPROF_MARK_SUBJECT;
 	*finding = (struct ezprof_finding){.kind = kind,
 					   .score = score,
 					   .subject = subject,
@@ -54,16 +59,19 @@ void ezprof_finding_rests_on(struct ezprof_finding *finding, size_t object,
 void ezprof_finding_holds_up(struct ezprof_findings *findings, struct ezprof_finding *finding,
 			     size_t object)
 {
-	size_t *grown = finding->waiting;
+	size_t *grown, room = finding->waiting_room ? 2 * finding->waiting_room : ROOM_MIN;
 
-	if (finding->n_waiting % ROOM_STEP == 0)
-		grown = reallocarray(grown, finding->n_waiting + ROOM_STEP, sizeof(*grown));
-	if (!grown) {
-		findings->failed = true;
-		return;
+	if (finding->n_waiting == finding->waiting_room) {
+		grown = reallocarray(finding->waiting, room, sizeof(*grown));
+		if (!grown) {
+			findings->failed = true;
+			return;
+		}
+		finding->waiting = grown;
+		finding->waiting_room = room;
 	}
-	finding->waiting = grown;
-	grown[finding->n_waiting++] = object;
+	finding->waiting[finding->n_waiting++] = object;
+	findings->marks[object] |= EZPROF_MARK_WAITING;
 }
 
 void ezprof_finding_say(struct ezprof_findings *findings, struct ezprof_finding *finding,
@@ -75,18 +83,6 @@ void ezprof_finding_say(struct ezprof_findings *findings, struct ezprof_finding 
 	finding->sentence = ez_buffer_steal(sentence, &len);
 	if (!finding->sentence)
 		findings->failed = true;
-}
-
-bool ezprof_finding_is_about(const struct ezprof_findings *findings, enum ezprof_finding_kind kind,
-			     size_t subject)
-{
-	size_t i;
-
-	for (i = 0; i < findings->n; i++) {
-		if (findings->list[i].kind == kind && findings->list[i].subject == subject)
-			return true;
-	}
-	return false;
 }
 
 static int compare(const void *a, const void *b)
@@ -118,6 +114,7 @@ void ezprof_findings_free(struct ezprof_findings *findings)
 		free(findings->list[i].waiting);
 	}
 	free(findings->list);
+	free(findings->marks);
 	*findings = (struct ezprof_findings){0};
 }
 

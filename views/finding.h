@@ -52,16 +52,21 @@ struct ezprof_finding {
 	size_t subject; /* an object of the model, or EZPROF_NO_OBJECT */
 	char *sentence;
 	size_t *waiting; /* objects that it holds up */
-	size_t n_waiting;
+	size_t n_waiting, waiting_room;
 	struct ezprof_evidence evidence[EZPROF_EVIDENCE_MAX];
 	size_t n_evidence;
 	double bound_hz, bound_without_hz; /* of the rate; negative = not known */
 };
 
+/* Is it the subject of a finding; is it held up by what one says? */
+#define EZPROF_MARK_SUBJECT 1u
+#define EZPROF_MARK_WAITING 2u
+
 struct ezprof_findings {
 	struct ezprof_finding *list; /* ranked by ezprof_findings_rank() */
-	size_t n;
-	bool failed; /* no memory: something is missing */
+	size_t n, room;
+	bool failed;	      /* no memory: something is missing */
+	unsigned char *marks; /* per object of the model, EZPROF_MARK_ */
 };
 
 /* A new finding without a sentence; NULL (and failed) without memory. Valid until the next one. */
@@ -80,9 +85,6 @@ void ezprof_finding_holds_up(struct ezprof_findings *findings, struct ezprof_fin
 /* The sentence is what the buffer holds, which is empty then. */
 void ezprof_finding_say(struct ezprof_findings *findings, struct ezprof_finding *finding,
 			struct ez_buffer *sentence);
-
-bool ezprof_finding_is_about(const struct ezprof_findings *findings, enum ezprof_finding_kind kind,
-			     size_t subject);
 
 void ezprof_findings_rank(struct ezprof_findings *findings);
 void ezprof_findings_free(struct ezprof_findings *findings);

@@ -31,42 +31,22 @@ static double score_of(const struct ezprof_object *s)
 /* Is it part of a finding about a chain already? */
 static bool is_explained(const struct ezprof_why_context *c, size_t subscriber)
 {
-	const struct ezprof_object *s = &c->model->objects[subscriber];
-	size_t i, k;
+	size_t from = c->model->objects[subscriber].from;
 
-	for (i = 0; i < c->findings->n; i++) {
-		const struct ezprof_finding *finding = &c->findings->list[i];
-
-		if (finding->subject == subscriber)
-			return true;
-		for (k = 0; k < finding->n_waiting; k++) {
-			if (finding->waiting[k] == s->from || finding->waiting[k] == subscriber)
-				return true;
-		}
-	}
-	return false;
-}
-
-/* Its processing may be no more than a wait for whom it feeds. */
-static bool feeds_blocked(const struct ezprof_model *model, size_t subscriber)
-{
-	EZPROF_EACH (model, EZPROF_PUB, i) {
-		if (ezprof_blocked_share(&model->objects[i]) >= EZPROF_BLOCKED_SHARE_MIN &&
-		    ezprof_flow(model, subscriber, i))
-			return true;
-	}
-	return false;
+	return c->findings->marks[subscriber] ||
+	       (from != EZPROF_NO_OBJECT && ezprof_why_is_waiting(c->findings, from));
 }
 
 /* Is it all that it can do? What ezmsg tells counts waits as work. */
-static bool is_full(const struct ezprof_model *model, size_t subscriber)
+static bool is_full(const struct ezprof_why_context *c, size_t subscriber)
 {
-	const struct ezprof_object *s = &model->objects[subscriber];
+	const struct ezprof_object *s = &c->model->objects[subscriber];
 
 	if (ezprof_busy_share(s) < FULL_SHARE)
 		return false;
+	/* Its processing may be no more than a wait for whom it feeds. */
 	return s->from != EZPROF_NO_OBJECT ||
-	       !(ezprof_is_told_by_ezmsg(s) || feeds_blocked(model, subscriber));
+	       !(ezprof_is_told_by_ezmsg(s) || ezprof_flow_best(&c->blocked, c->model, subscriber));
 }
 
 static void say_wait(struct ez_buffer *text, struct ezprof_finding *finding,
@@ -89,36 +69,30 @@ static void say_wait(struct ez_buffer *text, struct ezprof_finding *finding,
 }
 
 /* One finding per task that holds a loop, with all subscribers that it makes wait. */
-static void held_by(struct ezprof_why_context *c, size_t holder, size_t subscriber)
+static void held_by(struct ezprof_why_context *c, const struct ezprof_lookup *held, size_t holder)
 {
 	const struct ezprof_object *task = &c->model->objects[holder];
-	struct ezprof_finding *finding = NULL;
+	const struct ezprof_found *first = ezprof_lookup_first(held, holder);
+	struct ezprof_finding *finding =
+		ezprof_finding_add(c->findings, EZPROF_FINDING_LOOP_HELD, holder,
+				   score_of(&c->model->objects[first->object]));
 	struct ez_buffer text;
-	size_t i;
 
-	for (i = 0; i < c->findings->n; i++) {
-		if (c->findings->list[i].kind == EZPROF_FINDING_LOOP_HELD &&
-		    c->findings->list[i].subject == holder)
-			finding = &c->findings->list[i];
-	}
+	if (!finding)
+		return;
 	ez_buffer_init(&text, SIZE_MAX / 2);
-	if (finding) {
-		ez_buffer_append_text(&text, finding->sentence ? finding->sentence : "");
-		ez_buffer_append_text(&text, " Likewise ");
-	} else {
-		finding = ezprof_finding_add(c->findings, EZPROF_FINDING_LOOP_HELD, holder,
-					     score_of(&c->model->objects[subscriber]));
-		if (!finding)
-			return;
-		ezprof_say_name(&text, ezprof_label(task, EZPROF_LABEL_TASK));
-		ezprof_put(&text, " (pid %lld) holds its event loop, up to ", (long long)task->pid);
-		ezprof_say_ms(&text, ezprof_figure(task, EZPROF_TASK_HOLD_MAX_MS, 0.0));
-		ez_buffer_append_text(&text, " at a time, and delays everybody on it: ");
-		ezprof_finding_rests_on(finding, holder, EZPROF_TASK_HOLD_MAX_MS);
+	ezprof_say_name(&text, ezprof_label(task, EZPROF_LABEL_TASK));
+	ezprof_put(&text, " (pid %lld) holds its event loop, up to ", (long long)task->pid);
+	ezprof_say_ms(&text, ezprof_figure(task, EZPROF_TASK_HOLD_MAX_MS, 0.0));
+	ez_buffer_append_text(&text, " at a time, and delays everybody on it: ");
+	ezprof_finding_rests_on(finding, holder, EZPROF_TASK_HOLD_MAX_MS);
+	EZPROF_EACH_FOUND (held, holder, found) {
+		if (found != first)
+			ez_buffer_append_text(&text, " Likewise ");
+		say_wait(&text, finding, c->model, found->object);
+		ez_buffer_append_text(&text, ".");
+		ezprof_finding_holds_up(c->findings, finding, found->object);
 	}
-	say_wait(&text, finding, c->model, subscriber);
-	ez_buffer_append_text(&text, ".");
-	ezprof_finding_holds_up(c->findings, finding, subscriber);
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
@@ -184,7 +158,7 @@ static void say_full(struct ezprof_why_context *c, struct ezprof_finding *findin
 static void full_or_late(struct ezprof_why_context *c, size_t subscriber)
 {
 	const struct ezprof_object *s = &c->model->objects[subscriber];
-	bool full = is_full(c->model, subscriber);
+	bool full = is_full(c, subscriber);
 	struct ezprof_finding *finding =
 		ezprof_finding_add(c->findings, full ? EZPROF_FINDING_SLOW : EZPROF_FINDING_LATE,
 				   subscriber, score_of(s));
@@ -204,26 +178,53 @@ static void full_or_late(struct ezprof_why_context *c, size_t subscriber)
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
+/* The task that makes its messages wait, if one does. */
+static size_t holder_of(const struct ezprof_why_context *c, size_t subscriber)
+{
+	const struct ezprof_object *s = &c->model->objects[subscriber];
+	size_t holder = EZPROF_NO_OBJECT;
+
+	if (!is_explained(c, subscriber) && messages_wait(s))
+		holder = ezprof_loop_holder(c->model, &c->holds, s);
+	if (holder != EZPROF_NO_OBJECT &&
+	    ezprof_figure(&c->model->objects[holder], EZPROF_TASK_HOLD_MAX_MS, 0.0) < WAIT_MS_MIN)
+		holder = EZPROF_NO_OBJECT;
+	return holder;
+}
+
+static void late(struct ezprof_why_context *c, size_t subscriber)
+{
+	const struct ezprof_object *s = &c->model->objects[subscriber];
+
+	if (messages_wait(s) && s->from != EZPROF_NO_OBJECT &&
+	    ezprof_is_bursty(&c->model->objects[s->from]))
+		in_bursts(c, subscriber);
+	else if (messages_wait(s) || is_full(c, subscriber))
+		full_or_late(c, subscriber);
+}
+
 void ezprof_why_late(struct ezprof_why_context *c)
 {
-	EZPROF_EACH (c->model, EZPROF_SUB, i) {
-		const struct ezprof_object *s = &c->model->objects[i];
-		size_t holder = EZPROF_NO_OBJECT;
-		double hold_ms = 0.0;
+	struct ezprof_lookup held = {0}; /* subscribers, by who holds their loop */
+	int err = 0;
 
-		if (is_explained(c, i))
-			continue;
-		if (messages_wait(s))
-			holder = ezprof_loop_holder(c->model, c->before, s);
-		if (holder != EZPROF_NO_OBJECT)
-			hold_ms = ezprof_figure(&c->model->objects[holder], EZPROF_TASK_HOLD_MAX_MS,
-						0.0);
-		if (hold_ms >= WAIT_MS_MIN)
-			held_by(c, holder, i);
-		else if (messages_wait(s) && s->from != EZPROF_NO_OBJECT &&
-			 ezprof_is_bursty(&c->model->objects[s->from]))
-			in_bursts(c, i);
-		else if (messages_wait(s) || is_full(c->model, i))
-			full_or_late(c, i);
+	EZPROF_EACH (c->model, EZPROF_SUB, i) {
+		size_t holder = holder_of(c, i);
+
+		if (!err && holder != EZPROF_NO_OBJECT)
+			err = ezprof_lookup_add(&held, holder, 0.0, i);
 	}
+	ezprof_lookup_sort(&held);
+	EZPROF_EACH (c->model, EZPROF_SUB, i) {
+		size_t holder = holder_of(c, i);
+		const struct ezprof_found *first =
+			holder != EZPROF_NO_OBJECT ? ezprof_lookup_first(&held, holder) : NULL;
+
+		if (first && first->object == i)
+			held_by(c, &held, holder);
+		else if (!first && !is_explained(c, i))
+			late(c, i);
+	}
+	c->findings->failed |= err != 0;
+	ezprof_lookup_free(&held);
 }

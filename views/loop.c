@@ -2,10 +2,9 @@
 /* Tasks that hold their event loop most of the time, and what that does to others on it. */
 #include "flow.h"
 #include "phrase.h"
+#include "relation.h"
 #include "task_cost.h"
 #include "why_part.h"
-
-#include <string.h>
 
 #define HOLD_SHARE_MIN 0.5
 #define HOLD_MS_MIN 5.0
@@ -28,18 +27,11 @@ static double arrival_ms(const struct ezprof_model *model, size_t subscriber, si
 {
 	const struct ezprof_object *s = &model->objects[subscriber];
 
-	EZPROF_EACH (model, EZPROF_LINK, i) {
-		const struct ezprof_object *link = &model->objects[i];
-
-		if (link->parent != s->from ||
-		    strcmp(ezprof_label(link, EZPROF_LABEL_CHANNEL_ID),
-			   ezprof_label(s, EZPROF_LABEL_CHANNEL_ID)) != 0)
-			continue;
-		*ret_link = i;
-		return ezprof_figure(link, EZPROF_LINK_LEASE_AVG_MS, 0.0) -
-		       ezprof_figure(s, EZPROF_SUB_LEASE_AVG_MS, 0.0);
-	}
-	return 0.0;
+	*ret_link = ezprof_link_to(model, s);
+	if (*ret_link == EZPROF_NO_OBJECT)
+		return 0.0;
+	return ezprof_figure(&model->objects[*ret_link], EZPROF_LINK_LEASE_AVG_MS, 0.0) -
+	       ezprof_figure(s, EZPROF_SUB_LEASE_AVG_MS, 0.0);
 }
 
 /* Is the object on the task's loop, not of the task, at work, and not explained already? */
@@ -50,8 +42,7 @@ static bool is_neighbour(const struct ezprof_why_context *c, const struct ezprof
 	enum ezprof_metric_id rate =
 		o->scope == EZPROF_PUB ? EZPROF_PUB_RATE_HZ : EZPROF_SUB_RATE_HZ;
 
-	return o->pid == task->pid && ezprof_figure(o, rate, 0.0) > 0 &&
-	       !ezprof_why_is_waiting(c->findings, index) &&
+	return ezprof_figure(o, rate, 0.0) > 0 && !ezprof_why_is_waiting(c->findings, index) &&
 	       !ezprof_task_is_of(ezprof_label(task, EZPROF_LABEL_TASK),
 				  ezprof_label(o, EZPROF_LABEL_TASK));
 }
@@ -112,7 +103,7 @@ static void held_neighbours(struct ezprof_why_context *c, size_t holder)
 
 	if (share < HOLD_SHARE_MIN ||
 	    ezprof_figure(task, EZPROF_TASK_HOLD_MAX_MS, 0.0) < HOLD_MS_MIN ||
-	    ezprof_finding_is_about(c->findings, EZPROF_FINDING_LOOP_HELD, holder))
+	    c->findings->marks[holder])
 		return;
 	finding = ezprof_finding_add(c->findings, EZPROF_FINDING_LOOP_HELD, holder,
 				     HOLD_SCORE * share);
@@ -120,12 +111,10 @@ static void held_neighbours(struct ezprof_why_context *c, size_t holder)
 		return;
 	ez_buffer_init(&text, SIZE_MAX / 2);
 	say_holder(&text, finding, task, holder, share);
-	for (size_t i = 0; i < c->model->n; i++) {
-		enum ezprof_scope scope = c->model->objects[i].scope;
-
-		if ((scope == EZPROF_PUB || scope == EZPROF_SUB) && is_neighbour(c, task, i) &&
-		    say_neighbour(&text, finding, c->model, i))
-			ezprof_finding_holds_up(c->findings, finding, i);
+	EZPROF_EACH_OF (c->model, EZPROF_ENDPOINTS_OF, task->pid, found) {
+		if (is_neighbour(c, task, found->object) &&
+		    say_neighbour(&text, finding, c->model, found->object))
+			ezprof_finding_holds_up(c->findings, finding, found->object);
 	}
 	if (finding->n_waiting)
 		ezprof_finding_say(c->findings, finding, &text);

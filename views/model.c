@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model.h"
 #include "model_read.h"
+#include "relation.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -309,6 +310,8 @@ static int model_of(struct json_object *document, struct ezprof_model **ret_mode
 	if (!err)
 		err = ezprof_model_find_publishers(model);
 	if (!err)
+		err = ezprof_model_relate(model);
+	if (!err)
 		err = read_processes(model, document);
 	if (!err)
 		err = ezprof_model_read_agents(model, document);
@@ -381,6 +384,7 @@ void ezprof_model_free(struct ezprof_model *model)
 		free(model->edges[i].to);
 	}
 	ezprof_model_free_agents(model);
+	ezprof_lookup_free(&model->lookup);
 	free_mentions(model->processes, model->n_processes);
 	free_mentions(model->errors, model->n_errors);
 	free(model->edges);

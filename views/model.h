@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lookup.h"
 #include "metric.h"
 #include "number.h"
 
@@ -85,6 +86,7 @@ struct ezprof_model {
 	struct ezprof_object *objects; /* grouped by scope */
 	size_t n;
 	size_t first[EZPROF_SCOPE_COUNT + 1]; /* first[s + 1] - first[s]: how many of scope s */
+	struct ezprof_lookup lookup;	      /* of relation.h */
 	struct ezprof_mention *processes, *errors;
 	size_t n_processes, n_errors;
 	struct ezprof_edge *edges; /* `graph` of the document, if it has one */

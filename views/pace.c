@@ -3,6 +3,7 @@
 #include "flow.h"
 #include "load.h"
 #include "phrase.h"
+#include "relation.h"
 #include "why_part.h"
 
 static bool has_problem(const struct ezprof_findings *findings)
@@ -16,27 +17,18 @@ static bool has_problem(const struct ezprof_findings *findings)
 	return false;
 }
 
-static bool is_source(const struct ezprof_model *model, size_t publisher)
-{
-	EZPROF_EACH (model, EZPROF_SUB, i) {
-		if (ezprof_flow(model, i, publisher))
-			return false;
-	}
-	return true;
-}
-
 /* The busiest subscriber of a publisher, or EZPROF_NO_OBJECT. */
 static size_t busiest(const struct ezprof_model *model, size_t publisher)
 {
 	size_t best = EZPROF_NO_OBJECT;
 	double most = -1.0;
 
-	EZPROF_EACH (model, EZPROF_SUB, i) {
-		double share = ezprof_busy_share(&model->objects[i]);
+	EZPROF_EACH_OF (model, EZPROF_LISTENERS_OF, publisher, found) {
+		double share = ezprof_busy_share(&model->objects[found->object]);
 
-		if (model->objects[i].from == publisher && share > most) {
+		if (share > most) {
 			most = share;
-			best = i;
+			best = found->object;
 		}
 	}
 	return best;
@@ -52,7 +44,7 @@ static void own_pace(struct ezprof_why_context *c, size_t publisher)
 	struct ez_buffer text;
 
 	if (rate <= 0 || ezprof_blocked_share(p) >= EZPROF_BLOCKED_SHARE_MIN ||
-	    ezprof_why_is_waiting(c->findings, publisher) || !is_source(c->model, publisher))
+	    ezprof_why_is_waiting(c->findings, publisher) || !ezprof_is_source(c, publisher))
 		return;
 	finding = ezprof_finding_add(c->findings, EZPROF_FINDING_OWN_PACE, publisher, 10.0);
 	if (!finding)

@@ -3,11 +3,12 @@
 #include "flow.h"
 #include "load.h"
 #include "phrase.h"
+#include "relation.h"
 #include "root_part.h"
 #include "task_cost.h"
 #include "why_part.h"
 
-#include <string.h>
+#include <math.h>
 
 #define STUCK_SCORE 1000.0
 #define NAMED_MAX 6u /* of more, some are named and the rest counted */
@@ -87,36 +88,41 @@ static void say_innocents(struct ezprof_root *r)
 	}
 }
 
-/* Does the publisher begin the chain: does nobody that is measured feed it? */
-static bool is_source(const struct ezprof_model *model, size_t publisher)
+/* Of two that limit the rate the slower one. */
+static void take_limit(double hz, size_t object, double *least_hz, size_t *by)
 {
-	EZPROF_EACH (model, EZPROF_SUB, i) {
-		if (ezprof_flow(model, i, publisher))
-			return false;
+	if (hz > 0 && (*least_hz < 0 || hz < *least_hz || (hz <= *least_hz && object < *by))) {
+		*least_hz = hz;
+		*by = object;
 	}
-	return true;
 }
 
-static bool is_waiting(const struct ezprof_root *r, size_t publisher)
-{
-	size_t i;
-
-	for (i = 0; i < r->n_waiting; i++) {
-		if (r->waiting[i]->publisher == publisher)
-			return true;
-	}
-	return false;
-}
-
-/* Another subscriber of the same chain, of whose own work the figures tell. */
-static bool is_of_chain(const struct ezprof_root *r, size_t subscriber)
+/*
+ * Another subscriber of the same chain that would limit the rate: one of those that wait, or behind
+ * the root. False: any of those that nobody measures may be the next limit.
+ */
+static bool next_limit(const struct ezprof_root *r, double *hz, size_t *by)
 {
 	const struct ezprof_model *model = r->c->model;
-	size_t from = model->objects[subscriber].from;
+	const struct ezprof_found *behind = ezprof_flow_best(&r->c->limits, model, r->at);
+	size_t i;
 
-	return subscriber != r->at && from != EZPROF_NO_OBJECT &&
-	       !ezprof_is_told_by_ezmsg(&model->objects[subscriber]) &&
-	       (is_waiting(r, from) || ezprof_flow(model, r->at, from));
+	if (behind && isinf(behind->weight))
+		return false;
+	if (behind)
+		take_limit(-behind->weight, behind->object, hz, by);
+	for (i = 0; i < r->n_waiting; i++) {
+		EZPROF_EACH_OF (model, EZPROF_LISTENERS_OF, r->waiting[i]->publisher, found) {
+			const struct ezprof_object *s = &model->objects[found->object];
+
+			if (found->object == r->at || ezprof_is_told_by_ezmsg(s))
+				continue;
+			if (!ezprof_is_work_measured(s))
+				return false;
+			take_limit(ezprof_capacity_hz(s), found->object, hz, by);
+		}
+	}
+	return true;
 }
 
 /* What would bound the rate next: another subscriber of the same chain, or a source's own pace. */
@@ -126,26 +132,15 @@ static void say_without(struct ezprof_root *r)
 	size_t by = EZPROF_NO_OBJECT, i;
 	double hz = -1.0;
 
-	EZPROF_EACH (model, EZPROF_SUB, x) {
-		double capacity = ezprof_capacity_hz(&model->objects[x]);
-
-		if (!is_of_chain(r, x))
-			continue;
-		/* Any of those that nobody measures may be the next limit. */
-		if (!ezprof_is_work_measured(&model->objects[x]))
-			return;
-		if (capacity > 0 && (hz < 0 || capacity < hz)) {
-			hz = capacity;
-			by = x;
-		}
-	}
+	if (!next_limit(r, &hz, &by))
+		return;
 	for (i = 0; i < r->n_waiting; i++) {
 		double own_ms = ezprof_own_ms(&model->objects[r->waiting[i]->publisher]);
 
 		if (own_ms > 0 &&
 		    !ezprof_is_told_by_ezmsg(&model->objects[r->waiting[i]->publisher]) &&
 		    (hz < 0 || 1000.0 / own_ms < hz) &&
-		    is_source(model, r->waiting[i]->publisher)) {
+		    ezprof_is_source(r->c, r->waiting[i]->publisher)) {
 			hz = 1000.0 / own_ms;
 			by = r->waiting[i]->publisher;
 		}
@@ -167,19 +162,6 @@ static void say_without(struct ezprof_root *r)
 	ez_buffer_append_text(&r->text, ".");
 }
 
-static size_t link_of(const struct ezprof_model *model, const struct ezprof_object *s)
-{
-	EZPROF_EACH (model, EZPROF_LINK, i) {
-		const struct ezprof_object *link = &model->objects[i];
-
-		if (link->parent == s->from &&
-		    strcmp(ezprof_label(link, EZPROF_LABEL_CHANNEL_ID),
-			   ezprof_label(s, EZPROF_LABEL_CHANNEL_ID)) == 0)
-			return i;
-	}
-	return EZPROF_NO_OBJECT;
-}
-
 void ezprof_why_root(struct ezprof_why_context *c, size_t subscriber,
 		     const struct ezprof_blame *blame, size_t n)
 {
@@ -192,8 +174,8 @@ void ezprof_why_root(struct ezprof_why_context *c, size_t subscriber,
 	double worst = 0.0;
 	size_t i;
 
-	r.holder = ezprof_loop_holder(c->model, c->before, r.s);
-	r.link = link_of(c->model, r.s);
+	r.holder = ezprof_loop_holder(c->model, &c->holds, r.s);
+	r.link = ezprof_link_to(c->model, r.s);
 	kind = ezprof_root_classify(&r);
 	for (i = 0; i < n; i++) {
 		double share = ezprof_blocked_share(&c->model->objects[r.waiting[i]->publisher]);

@@ -12,7 +12,9 @@ struct ezprof_blame_step {
 			*/
 	size_t next;   /* the blocked publisher that the holder feeds; EZPROF_NO_OBJECT: the end */
 	size_t root;   /* the holder at the end of the chain */
-	size_t depth;  /* steps to there */
+	size_t depth;  /* steps to there; 0: not known yet */
+	struct ezprof_blame_step *end, *before; /* of the chain; in a circle: the one before */
+	bool told;				/* in a finding */
 };
 
 struct ezprof_blame {

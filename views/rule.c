@@ -220,7 +220,7 @@ static bool change_of(const struct ezprof_rule *rule, const struct ezprof_subjec
 		      struct ezprof_spread *ret_before, double *ret_change)
 {
 	const struct ezprof_subject *before =
-		baseline ? ezprof_samples_find(baseline, subject->scope, subject->key) : NULL;
+		baseline ? ezprof_samples_find(baseline, subject->key) : NULL;
 
 	if (!before)
 		return false;

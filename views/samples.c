@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_STEP 64
+#define ROOM_MIN 64u
 
 /* Names, each with its length before it, so that no two lists of names give one key. */
 static void put_part(struct ez_buffer *out, const char *text)
@@ -16,7 +16,7 @@ static void put_part(struct ez_buffer *out, const char *text)
 	ez_buffer_append_text(out, text);
 }
 
-/* twin: which one it is of several with the same names. */
+/* twin: which one it is of several with the same scope and names. */
 static char *key_of(const struct ezprof_model *model, const struct ezprof_object *object,
 		    size_t twin)
 {
@@ -24,6 +24,7 @@ static char *key_of(const struct ezprof_model *model, const struct ezprof_object
 	size_t len;
 
 	ez_buffer_init(&out, SIZE_MAX / 2);
+	ezprof_put(&out, "%d:", (int)object->scope);
 	put_part(&out, ezprof_label(object, EZPROF_LABEL_TOPIC));
 	put_part(&out, ezprof_from_topic(model, object));
 	put_part(&out, ezprof_label(object, EZPROF_LABEL_HANDLE));
@@ -32,23 +33,12 @@ static char *key_of(const struct ezprof_model *model, const struct ezprof_object
 	return ez_buffer_steal(&out, &len);
 }
 
-static struct ezprof_subject *find(const struct ezprof_samples *samples, enum ezprof_scope scope,
-				   const char *key)
-{
-	size_t i;
-
-	for (i = 0; i < samples->n_subjects; i++) {
-		if (samples->subjects[i].scope == scope &&
-		    strcmp(samples->subjects[i].key, key) == 0)
-			return &samples->subjects[i];
-	}
-	return NULL;
-}
-
 const struct ezprof_subject *ezprof_samples_find(const struct ezprof_samples *samples,
-						 enum ezprof_scope scope, const char *key)
+						 const char *key)
 {
-	return find(samples, scope, key);
+	size_t at = ezprof_names_find(samples->names, key, strlen(key));
+
+	return at == EZPROF_NO_NAME ? NULL : &samples->subjects[at];
 }
 
 /* Takes the key over on success. */
@@ -58,13 +48,16 @@ static struct ezprof_subject *add_subject(struct ezprof_samples *samples, enum e
 	struct ezprof_subject *grown;
 
 	if (samples->n_subjects == samples->subjects_room) {
-		grown = reallocarray(samples->subjects, samples->subjects_room + ROOM_STEP,
-				     sizeof(*grown));
+		size_t room = samples->subjects_room ? 2 * samples->subjects_room : ROOM_MIN;
+
+		grown = reallocarray(samples->subjects, room, sizeof(*grown));
 		if (!grown)
 			return NULL;
 		samples->subjects = grown;
-		samples->subjects_room += ROOM_STEP;
+		samples->subjects_room = room;
 	}
+	if (ezprof_names_add(&samples->names, key, strlen(key), samples->n_subjects))
+		return NULL;
 	samples->subjects[samples->n_subjects] =
 		(struct ezprof_subject){.scope = scope, .key = key};
 	return &samples->subjects[samples->n_subjects++];
@@ -90,10 +83,10 @@ static int set_place(struct ezprof_subject *subject, size_t model, size_t object
 static struct ezprof_subject *subject_of(struct ezprof_samples *samples, enum ezprof_scope scope,
 					 char *key)
 {
-	struct ezprof_subject *subject = find(samples, scope, key);
+	size_t at = ezprof_names_find(samples->names, key, strlen(key));
+	struct ezprof_subject *subject =
+		at == EZPROF_NO_NAME ? add_subject(samples, scope, key) : &samples->subjects[at];
 
-	if (!subject)
-		subject = add_subject(samples, scope, key);
 	if (!subject || subject->key != key)
 		free(key);
 	return subject;
@@ -124,7 +117,8 @@ static int place(struct ezprof_samples *samples, size_t model_index, size_t obje
 	}
 }
 
-int ezprof_samples_add(struct ezprof_samples *samples, struct ezprof_model *model)
+/* Takes the model over in any case. -ENOMEM. */
+static int add_model(struct ezprof_samples *samples, struct ezprof_model *model)
 {
 	struct ezprof_model **grown =
 		reallocarray(samples->models, samples->n_models + 1, sizeof(*grown));
@@ -142,6 +136,44 @@ int ezprof_samples_add(struct ezprof_samples *samples, struct ezprof_model *mode
 	return err;
 }
 
+/* The latest of a subject, if it is a subscriber, as sentences call it. */
+static void say_latest(struct ez_buffer *out, const struct ezprof_samples *samples, size_t subject)
+{
+	const struct ezprof_model *model;
+	const struct ezprof_object *object =
+		ezprof_samples_latest(samples, &samples->subjects[subject], &model);
+
+	ez_buffer_reset(out);
+	if (object && object->scope == EZPROF_SUB)
+		ezprof_say_subscriber(out, model, object);
+}
+
+/* Another subscriber of the same name: the same code at another input. */
+static int find_namesakes(struct ezprof_samples *samples)
+{
+	struct ezprof_name *called = NULL;
+	struct ez_buffer words;
+	size_t i, other;
+	int err = 0;
+
+	ez_buffer_init(&words, SIZE_MAX / 2);
+	for (i = 0; i < samples->n_subjects && !err; i++) {
+		samples->subjects[i].has_namesake = false;
+		say_latest(&words, samples, i);
+		if (!words.len)
+			continue;
+		other = ezprof_names_find(called, words.data, words.len);
+		if (other == EZPROF_NO_NAME)
+			err = ezprof_names_add(&called, words.data, words.len, i);
+		else
+			samples->subjects[i].has_namesake = samples->subjects[other].has_namesake =
+				true;
+	}
+	ez_buffer_free(&words);
+	ezprof_names_free(&called);
+	return err;
+}
+
 int ezprof_samples_read(struct ezprof_samples *samples, const char *text, size_t n)
 {
 	size_t at = 0, before = samples->n_models;
@@ -151,11 +183,11 @@ int ezprof_samples_read(struct ezprof_samples *samples, const char *text, size_t
 	do {
 		err = ezprof_model_next(text, n, &at, &model);
 		if (!err)
-			err = ezprof_samples_add(samples, model);
+			err = add_model(samples, model);
 	} while (!err);
-	if (err == -ENODATA)
-		return samples->n_models > before ? 0 : -EPROTO;
-	return err;
+	if (err != -ENODATA)
+		return err;
+	return samples->n_models > before ? find_namesakes(samples) : -EPROTO;
 }
 
 void ezprof_samples_free(struct ezprof_samples *samples)
@@ -168,6 +200,7 @@ void ezprof_samples_free(struct ezprof_samples *samples)
 		free(samples->subjects[i].key);
 		free(samples->subjects[i].places);
 	}
+	ezprof_names_free(&samples->names);
 	free(samples->models);
 	free(samples->subjects);
 	*samples = (struct ezprof_samples){0};
@@ -225,37 +258,6 @@ const struct ezprof_object *ezprof_samples_latest(const struct ezprof_samples *s
 	return NULL;
 }
 
-static bool same_bytes(const struct ez_buffer *a, const struct ez_buffer *b)
-{
-	return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
-}
-
-/* Another subscriber of the same name: the same code at another input. */
-static bool has_twin(const struct ezprof_samples *samples, const struct ezprof_model *model,
-		     const struct ezprof_object *subscriber)
-{
-	struct ez_buffer own, others;
-	bool found = false;
-	size_t i;
-
-	ez_buffer_init(&own, SIZE_MAX / 2);
-	ez_buffer_init(&others, SIZE_MAX / 2);
-	ezprof_say_subscriber(&own, model, subscriber);
-	for (i = 0; i < samples->n_subjects && !found; i++) {
-		const struct ezprof_object *other =
-			ezprof_samples_latest(samples, &samples->subjects[i], &model);
-
-		if (!other || other == subscriber || other->scope != EZPROF_SUB)
-			continue;
-		ez_buffer_reset(&others);
-		ezprof_say_subscriber(&others, model, other);
-		found = same_bytes(&own, &others);
-	}
-	ez_buffer_free(&own);
-	ez_buffer_free(&others);
-	return found;
-}
-
 void ezprof_say_subject(struct ez_buffer *out, const struct ezprof_samples *samples,
 			const struct ezprof_subject *subject)
 {
@@ -267,7 +269,7 @@ void ezprof_say_subject(struct ez_buffer *out, const struct ezprof_samples *samp
 	switch (object->scope) {
 	case EZPROF_SUB:
 		ezprof_say_subscriber(out, model, object);
-		if (has_twin(samples, model, object)) {
+		if (subject->has_namesake) {
 			ez_buffer_append_text(out, " of ");
 			ezprof_say_name(out, ezprof_from_topic(model, object));
 		}

@@ -8,12 +8,14 @@
 #define EZPROF_SAMPLES_H
 
 #include "model.h"
+#include "name_table.h"
 
 struct ezprof_subject {
 	enum ezprof_scope scope;
 	char *key;	/* what makes it the same in other documents */
 	size_t *places; /* per model: the object, or EZPROF_NO_OBJECT */
 	size_t room;
+	bool has_namesake; /* another subscriber is called the same in sentences */
 	size_t twins; /* of the first of several with the same names: the newest model's so far */
 };
 
@@ -22,6 +24,7 @@ struct ezprof_samples {
 	size_t n_models;
 	struct ezprof_subject *subjects;
 	size_t n_subjects, subjects_room;
+	struct ezprof_name *names; /* the subjects, by their keys */
 };
 
 /* Of a figure in those documents that know it. */
@@ -29,9 +32,6 @@ struct ezprof_spread {
 	size_t n;
 	double median, min, max;
 };
-
-/* Takes the model over in any case. -ENOMEM. */
-int ezprof_samples_add(struct ezprof_samples *samples, struct ezprof_model *model);
 
 /* All documents of a text, one behind the other. -EPROTO: it isn't such a text; -ENOMEM. */
 int ezprof_samples_read(struct ezprof_samples *samples, const char *text, size_t n);
@@ -42,9 +42,9 @@ struct ezprof_spread ezprof_samples_spread(const struct ezprof_samples *samples,
 					   const struct ezprof_subject *subject,
 					   enum ezprof_metric_id metric);
 
-/* The subject of that scope and key; NULL if there is none. */
+/* The subject of that key; NULL if there is none. */
 const struct ezprof_subject *ezprof_samples_find(const struct ezprof_samples *samples,
-						 enum ezprof_scope scope, const char *key);
+						 const char *key);
 
 /* The subject in the latest document that has it, and that document. */
 const struct ezprof_object *ezprof_samples_latest(const struct ezprof_samples *samples,

@@ -14,17 +14,6 @@
 #define GAP_RATIO 10.0
 #define GAP_SCORE_MAX 50.0
 
-static bool is_known_problem(const struct ezprof_why_context *c, size_t subject)
-{
-	size_t i;
-
-	for (i = 0; i < c->findings->n; i++) {
-		if (c->findings->list[i].subject == subject)
-			return true;
-	}
-	return false;
-}
-
 /* A message that is held far longer than the others, while the stream goes on. */
 static void stuck_lease(struct ezprof_why_context *c, size_t subscriber)
 {
@@ -99,7 +88,7 @@ static void drops(struct ezprof_why_context *c, size_t subscriber)
 }
 
 /* Of a publisher whose stream is steady otherwise. */
-static bool has_gap(const struct ezprof_object *p)
+bool ezprof_has_gap(const struct ezprof_object *p)
 {
 	double longest = ezprof_figure(p, EZPROF_PUB_GAP_LONGEST_MS, 0.0);
 	double usual = ezprof_figure(p, EZPROF_PUB_GAP_P50_MS, -1.0);
@@ -110,20 +99,13 @@ static bool has_gap(const struct ezprof_object *p)
 }
 
 /* A gap that came from upstream is told there. */
-static bool gap_is_inherited(const struct ezprof_model *model, size_t publisher)
+static bool gap_is_inherited(const struct ezprof_why_context *c, size_t publisher)
 {
-	double longest = ezprof_figure(&model->objects[publisher], EZPROF_PUB_GAP_LONGEST_MS, 0.0);
+	const struct ezprof_found *from = ezprof_flow_best(&c->gaps, c->model, publisher);
 
-	EZPROF_EACH (model, EZPROF_SUB, i) {
-		size_t from = model->objects[i].from;
-
-		if (from != EZPROF_NO_OBJECT && has_gap(&model->objects[from]) &&
-		    ezprof_figure(&model->objects[from], EZPROF_PUB_GAP_LONGEST_MS, 0.0) >=
-			    longest / 2 &&
-		    ezprof_flow(model, i, publisher))
-			return true;
-	}
-	return false;
+	return from && from->weight >= ezprof_figure(&c->model->objects[publisher],
+						     EZPROF_PUB_GAP_LONGEST_MS, 0.0) /
+					       2;
 }
 
 static void say_when(struct ez_buffer *text, const struct ezprof_model *model,
@@ -150,8 +132,8 @@ static void gap(struct ezprof_why_context *c, size_t publisher)
 	struct ez_buffer text;
 
 	/* Of one that is held up the gaps are those of whom it waits for. */
-	if (!has_gap(p) || ezprof_why_is_waiting(c->findings, publisher) ||
-	    gap_is_inherited(c->model, publisher))
+	if (!ezprof_has_gap(p) || ezprof_why_is_waiting(c->findings, publisher) ||
+	    gap_is_inherited(c, publisher))
 		return;
 	finding =
 		ezprof_finding_add(c->findings, EZPROF_FINDING_GAP, publisher,
@@ -182,7 +164,7 @@ static void gap(struct ezprof_why_context *c, size_t publisher)
 void ezprof_why_streams(struct ezprof_why_context *c)
 {
 	EZPROF_EACH (c->model, EZPROF_SUB, i) {
-		if (!is_known_problem(c, i))
+		if (!(c->findings->marks[i] & EZPROF_MARK_SUBJECT))
 			stuck_lease(c, i);
 		drops(c, i);
 	}

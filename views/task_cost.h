@@ -10,10 +10,14 @@ size_t ezprof_costliest_task(const struct ezprof_model *model,
 			     const struct ezprof_object *subscriber);
 
 /*
- * The task of the subscriber's process, not one of its own, that held the loop most: since `before`
- * (an earlier document of the same graph, may be NULL), else since its start.
+ * Fills a lookup by pid with how long each task held its loop: since `before` (an earlier document
+ * of the same graph, may be NULL), else since its start. -ENOMEM.
  */
-size_t ezprof_loop_holder(const struct ezprof_model *model, const struct ezprof_model *before,
+int ezprof_loop_holds(const struct ezprof_model *model, const struct ezprof_model *before,
+		      struct ezprof_lookup *holds);
+
+/* The task of the subscriber's process, not one of its own, that held the loop most. */
+size_t ezprof_loop_holder(const struct ezprof_model *model, const struct ezprof_lookup *holds,
 			  const struct ezprof_object *subscriber);
 
 /* The object of the earlier document that is this one; NULL if there is none. */

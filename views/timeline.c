@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRACKS_STEP 64
+#define TRACKS_MIN 64u
 #define POINTS_STEP 64
 
 enum ezprof_metric_id ezprof_followed(enum ezprof_scope scope, size_t number)
@@ -35,6 +35,7 @@ static char *key_of(const struct ezprof_object *object)
 	size_t i, len;
 
 	ez_buffer_init(&out, SIZE_MAX / 2);
+	ezprof_put(&out, "%d:", (int)object->scope);
 	for (i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
 		put_part(&out, ezprof_label(object, labels[i]));
 	ezprof_put(&out, "%lld", (long long)object->pid);
@@ -60,7 +61,6 @@ static void free_track(struct ezprof_track *track)
 {
 	size_t i;
 
-	free(track->key);
 	free(track->name);
 	free(track->of);
 	for (i = 0; i < EZPROF_FOLLOWED_MAX; i++)
@@ -75,26 +75,30 @@ void ezprof_timeline_free(struct ezprof_timeline *timeline)
 		free_track(&timeline->tracks[i]);
 	free(timeline->tracks);
 	free(timeline->times_s);
+	ezprof_names_free(&timeline->names);
 	*timeline = (struct ezprof_timeline){0};
 }
 
 static int add_track(struct ezprof_timeline *timeline, const struct ezprof_model *model,
-		     const struct ezprof_object *object, char *key)
+		     const struct ezprof_object *object, const char *key)
 {
 	struct ezprof_track track = {.scope = object->scope,
-				     .key = key,
 				     .name = name_of(model, object, 0),
 				     .of = name_of(model, object, 1),
 				     .pid = object->pid};
 	struct ezprof_track *grown = timeline->tracks;
 
-	if (timeline->n_tracks == timeline->tracks_room)
-		grown = reallocarray(grown, timeline->tracks_room + TRACKS_STEP, sizeof(*grown));
-	if (grown && timeline->n_tracks == timeline->tracks_room)
-		timeline->tracks_room += TRACKS_STEP;
-	if (grown)
-		timeline->tracks = grown;
-	if (!grown || !track.name || !track.of) {
+	size_t room = timeline->tracks_room ? 2 * timeline->tracks_room : TRACKS_MIN;
+
+	if (timeline->n_tracks == timeline->tracks_room) {
+		grown = reallocarray(grown, room, sizeof(*grown));
+		if (grown) {
+			timeline->tracks = grown;
+			timeline->tracks_room = room;
+		}
+	}
+	if (!grown || !track.name || !track.of ||
+	    ezprof_names_add(&timeline->names, key, strlen(key), timeline->n_tracks)) {
 		free_track(&track);
 		return -ENOMEM;
 	}
@@ -102,27 +106,21 @@ static int add_track(struct ezprof_timeline *timeline, const struct ezprof_model
 	return 0;
 }
 
-/* Documents list their objects alike, so the next one is looked at first. */
 static int find_track(struct ezprof_timeline *timeline, const struct ezprof_model *model,
-		      const struct ezprof_object *object, size_t *at)
+		      const struct ezprof_object *object, size_t *ret_track)
 {
 	char *key = key_of(object);
-	size_t i;
+	int err = 0;
 
 	if (!key)
 		return -ENOMEM;
-	for (i = 0; i < timeline->n_tracks; i++) {
-		size_t number = (*at + i) % timeline->n_tracks;
-		const struct ezprof_track *track = &timeline->tracks[number];
-
-		if (track->scope == object->scope && strcmp(track->key, key) == 0) {
-			free(key);
-			*at = number;
-			return 0;
-		}
+	*ret_track = ezprof_names_find(timeline->names, key, strlen(key));
+	if (*ret_track == EZPROF_NO_NAME) {
+		*ret_track = timeline->n_tracks;
+		err = add_track(timeline, model, object, key);
 	}
-	*at = timeline->n_tracks;
-	return add_track(timeline, model, object, key);
+	free(key);
+	return err;
 }
 
 static int make_room(struct ezprof_track *track, size_t n_points)
@@ -145,16 +143,16 @@ static int make_room(struct ezprof_track *track, size_t n_points)
 }
 
 static int add_point(struct ezprof_timeline *timeline, const struct ezprof_model *model,
-		     const struct ezprof_object *object, size_t *at)
+		     const struct ezprof_object *object)
 {
 	struct ezprof_track *track;
 	enum ezprof_metric_id metric;
-	size_t i;
-	int err = find_track(timeline, model, object, at);
+	size_t i, at;
+	int err = find_track(timeline, model, object, &at);
 
 	if (err)
 		return err;
-	track = &timeline->tracks[*at];
+	track = &timeline->tracks[at];
 	err = make_room(track, timeline->n_points);
 	for (i = 0; !err && (metric = ezprof_followed(object->scope, i)) != EZPROF_METRIC_COUNT;
 	     i++)
@@ -166,7 +164,7 @@ int ezprof_timeline_add(struct ezprof_timeline *timeline, const struct ezprof_mo
 {
 	static const enum ezprof_scope scopes[] = {EZPROF_PUB, EZPROF_SUB};
 	double *grown = reallocarray(timeline->times_s, timeline->n_points + 1, sizeof(*grown));
-	size_t i, k, at = 0;
+	size_t i, k;
 	int err = grown ? 0 : -ENOMEM;
 
 	if (err)
@@ -176,10 +174,8 @@ int ezprof_timeline_add(struct ezprof_timeline *timeline, const struct ezprof_mo
 		timeline->first_unix_s = model->time_unix_s;
 	grown[timeline->n_points] = model->time_unix_s - timeline->first_unix_s;
 	for (i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++) {
-		for (k = model->first[scopes[i]]; k < model->first[scopes[i] + 1] && !err; k++) {
-			err = add_point(timeline, model, &model->objects[k], &at);
-			at++;
-		}
+		for (k = model->first[scopes[i]]; k < model->first[scopes[i] + 1] && !err; k++)
+			err = add_point(timeline, model, &model->objects[k]);
 	}
 	for (i = 0; i < timeline->n_tracks && !err; i++)
 		err = make_room(&timeline->tracks[i], timeline->n_points);

@@ -7,6 +7,7 @@
 #define EZPROF_TIMELINE_H
 
 #include "model.h"
+#include "name_table.h"
 
 /* What is followed: scope, number, metric. */
 #define EZPROF_FOLLOWED(X) \
@@ -22,7 +23,6 @@
 /* An object from document to document: the one with the same labels and pid. */
 struct ezprof_track {
 	enum ezprof_scope scope;
-	char *key;	 /* what it is known by */
 	char *name, *of; /* as tables show it; "" = none */
 	int64_t pid;
 	/* n_points of each; NaN = not known then */
@@ -36,6 +36,7 @@ struct ezprof_timeline {
 	size_t n_points;
 	struct ezprof_track *tracks;
 	size_t n_tracks, tracks_room;
+	struct ezprof_name *names; /* the tracks, by the labels and pid */
 };
 
 /* One point more. -ENOMEM: the timeline is still whole, without it. */

@@ -119,10 +119,11 @@ static void add_subscriber(struct ezprof_top_row *row, const struct ezprof_objec
 }
 
 /* One process: the parts from first on, n of them. */
-static int process_row(const struct ezprof_model *model, const struct ezprof_findings *findings,
+static int process_row(const struct ezprof_model *model, const struct ezprof_top_states *states,
 		       struct part *first, size_t n, struct ezprof_top_rows *rows)
 {
-	struct ezprof_top_state state = ezprof_top_state_of_process(model, first->pid, first->host);
+	struct ezprof_top_state state =
+		ezprof_top_state_of_process(states, first->pid, first->host);
 	struct ezprof_top_row *row = ezprof_top_row_add(rows);
 	const char *command = NULL;
 	size_t i;
@@ -143,8 +144,7 @@ static int process_row(const struct ezprof_model *model, const struct ezprof_fin
 			add_publisher(row, o);
 		else if (o->scope == EZPROF_SUB)
 			add_subscriber(row, o);
-		state = ezprof_top_state_worse(state,
-					       ezprof_top_state_of(model, findings, part->object));
+		state = ezprof_top_state_worse(state, ezprof_top_state_of(states, part->object));
 	}
 	row->pid = first->pid;
 	row->host = first->host;
@@ -162,7 +162,7 @@ static int process_row(const struct ezprof_model *model, const struct ezprof_fin
 }
 
 int ezprof_top_process_rows(const struct ezprof_model *model,
-			    const struct ezprof_findings *findings, struct ezprof_top_rows *rows)
+			    const struct ezprof_top_states *states, struct ezprof_top_rows *rows)
 {
 	struct parts parts = {0};
 	int err = find_parts(model, &parts);
@@ -175,7 +175,7 @@ int ezprof_top_process_rows(const struct ezprof_model *model,
 			if (strcmp(parts.list[i].key, parts.list[i + n].key) != 0)
 				break;
 		}
-		err = process_row(model, findings, &parts.list[i], n, rows);
+		err = process_row(model, states, &parts.list[i], n, rows);
 	}
 	for (i = 0; i < parts.n; i++)
 		free(parts.list[i].key);

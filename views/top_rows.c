@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "load.h"
 #include "phrase.h"
+#include "relation.h"
 #include "task_cost.h"
 #include "top_rows_part.h"
 #include "top_state.h"
@@ -12,18 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_STEP 64u
+#define ROWS_MIN 64u
 
 struct ezprof_top_row *ezprof_top_row_add(struct ezprof_top_rows *rows)
 {
 	struct ezprof_top_row *grown, *row;
 	size_t i;
 
-	if (rows->n % ROWS_STEP == 0) {
-		grown = reallocarray(rows->list, rows->n + ROWS_STEP, sizeof(*grown));
+	if (rows->n == rows->room) {
+		size_t room = rows->room ? 2 * rows->room : ROWS_MIN;
+
+		grown = reallocarray(rows->list, room, sizeof(*grown));
 		if (!grown)
 			return NULL;
 		rows->list = grown;
+		rows->room = room;
 	}
 	row = &rows->list[rows->n++];
 	*row = (struct ezprof_top_row){.object = EZPROF_NO_OBJECT,
@@ -123,13 +127,10 @@ static double buffers_in_use(const struct ezprof_model *model, size_t publisher)
 	const struct ezprof_object *p = &model->objects[publisher];
 	double leases = ezprof_figure(p, EZPROF_PUB_IN_FLIGHT, (double)NAN), most = -1.0;
 	double buffers = ezprof_figure(p, EZPROF_PUB_NUM_BUFFERS, (double)NAN);
-	size_t i;
 
-	for (i = model->first[EZPROF_LINK]; i < model->first[EZPROF_LINK + 1]; i++) {
-		if (model->objects[i].parent == publisher)
-			most = fmax(most,
-				    ezprof_figure(&model->objects[i], EZPROF_LINK_IN_FLIGHT, -1.0));
-	}
+	EZPROF_EACH_OF (model, EZPROF_LINKS_OF, publisher, found)
+		most = fmax(most, ezprof_figure(&model->objects[found->object],
+						EZPROF_LINK_IN_FLIGHT, -1.0));
 	if (most >= 0 || isnan(leases) || isnan(buffers))
 		return most >= 0 ? most : leases;
 	return fmin(leases, buffers);
@@ -178,32 +179,31 @@ static void subscriber_figures(struct ezprof_top_row *row, const struct ezprof_m
 	row->pid = s->pid;
 }
 
-static void set_state(struct ezprof_top_row *row, const struct ezprof_model *model,
-		      const struct ezprof_findings *findings)
+static void set_state(struct ezprof_top_row *row, const struct ezprof_top_states *states)
 {
-	struct ezprof_top_state state = ezprof_top_state_of(model, findings, row->object);
+	struct ezprof_top_state state = ezprof_top_state_of(states, row->object);
 
 	/* An edge has the state of its worse end. */
-	state = ezprof_top_state_worse(state, ezprof_top_state_of(model, findings, row->publisher));
+	state = ezprof_top_state_worse(state, ezprof_top_state_of(states, row->publisher));
 	state = ezprof_top_state_worse(state,
-				       ezprof_top_state_of_process(model, row->pid, row->host));
+				       ezprof_top_state_of_process(states, row->pid, row->host));
 	row->state = state.word;
 	row->mark = state.mark;
 	row->severity = state.severity;
 }
 
 static int finish(struct ezprof_top_row *row, const struct ezprof_model *model,
-		  const struct ezprof_findings *findings)
+		  const struct ezprof_top_states *states)
 {
 	const struct ezprof_object *object = &model->objects[row->object];
 
 	row->key = ezprof_top_key(object);
 	row->values[EZPROF_TOP_PID] = row->pid ? (double)row->pid : (double)NAN;
-	set_state(row, model, findings);
+	set_state(row, states);
 	return row->key && row->names[0] ? 0 : -ENOMEM;
 }
 
-static int subscriber_rows(const struct ezprof_model *model, const struct ezprof_findings *findings,
+static int subscriber_rows(const struct ezprof_model *model, const struct ezprof_top_states *states,
 			   bool edges, struct ezprof_top_rows *rows)
 {
 	int err = 0;
@@ -223,13 +223,13 @@ static int subscriber_rows(const struct ezprof_model *model, const struct ezprof
 							: publisher_name(model, s->from);
 		}
 		subscriber_figures(row, model, i);
-		err = row->names[edges] ? finish(row, model, findings) : -ENOMEM;
+		err = row->names[edges] ? finish(row, model, states) : -ENOMEM;
 	}
 	return err;
 }
 
 /* only_alone: those to which nobody listens, as edges that lead nowhere. */
-static int publisher_rows(const struct ezprof_model *model, const struct ezprof_findings *findings,
+static int publisher_rows(const struct ezprof_model *model, const struct ezprof_top_states *states,
 			  bool only_alone, struct ezprof_top_rows *rows)
 {
 	bool *heard = calloc(model->n, sizeof(*heard));
@@ -254,7 +254,7 @@ static int publisher_rows(const struct ezprof_model *model, const struct ezprof_
 		row->names[0] = publisher_name(model, i);
 		row->names[1] = only_alone ? strdup("(nobody)") : NULL;
 		publisher_figures(row, model, i);
-		err = finish(row, model, findings);
+		err = finish(row, model, states);
 	}
 	free(heard);
 	return err;
@@ -289,27 +289,34 @@ int ezprof_top_remember(const struct ezprof_model *model, struct ezprof_history 
 	return err;
 }
 
-int ezprof_top_rows_make(const struct ezprof_model *model, const struct ezprof_findings *findings,
-			 enum ezprof_top_view_id view, struct ezprof_top_order order,
-			 const char *filter, struct ezprof_top_rows *ret_rows)
+static int view_rows(const struct ezprof_model *model, const struct ezprof_top_states *states,
+		     enum ezprof_top_view_id view, struct ezprof_top_rows *rows)
 {
 	int err;
 
 	switch (view) {
 	case EZPROF_TOP_VIEW_EDGES:
-		err = subscriber_rows(model, findings, true, ret_rows);
-		if (!err)
-			err = publisher_rows(model, findings, true, ret_rows);
-		break;
+		err = subscriber_rows(model, states, true, rows);
+		return err ? err : publisher_rows(model, states, true, rows);
 	case EZPROF_TOP_VIEW_PUBLISHERS:
-		err = publisher_rows(model, findings, false, ret_rows);
-		break;
+		return publisher_rows(model, states, false, rows);
 	case EZPROF_TOP_VIEW_SUBSCRIBERS:
-		err = subscriber_rows(model, findings, false, ret_rows);
-		break;
+		return subscriber_rows(model, states, false, rows);
 	default:
-		err = ezprof_top_process_rows(model, findings, ret_rows);
+		return ezprof_top_process_rows(model, states, rows);
 	}
+}
+
+int ezprof_top_rows_make(const struct ezprof_model *model, const struct ezprof_findings *findings,
+			 enum ezprof_top_view_id view, struct ezprof_top_order order,
+			 const char *filter, struct ezprof_top_rows *ret_rows)
+{
+	struct ezprof_top_states states;
+	int err = ezprof_top_states_find(model, findings, &states);
+
+	if (!err)
+		err = view_rows(model, &states, view, ret_rows);
+	ezprof_top_states_free(&states);
 	if (err)
 		return err;
 	ezprof_top_rows_filter(ret_rows, filter);

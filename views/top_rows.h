@@ -24,7 +24,7 @@ struct ezprof_top_row {
 
 struct ezprof_top_rows {
 	struct ezprof_top_row *list;
-	size_t n, all; /* all: before the filter */
+	size_t n, room, all; /* all: before the filter */
 };
 
 struct ezprof_top_order {

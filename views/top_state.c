@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "top_state.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A problem is worse the higher it ranks, and than anything else. */
@@ -62,29 +64,32 @@ struct ezprof_top_state ezprof_top_state_worse(struct ezprof_top_state a, struct
 	return b.severity > a.severity ? b : a;
 }
 
-/* For each object and each finding: what most of them have nothing to do with is found out first.
- */
-static struct ezprof_top_state by_finding(const struct ezprof_finding *finding, size_t rank,
-					  size_t object)
+static void worsen(struct ezprof_top_state *state, struct ezprof_top_state other)
+{
+	*state = ezprof_top_state_worse(*state, other);
+}
+
+/* What a finding says of its subject and of those that it holds up. */
+static void add_finding(struct ezprof_top_state *list, const struct ezprof_finding *finding,
+			size_t rank)
 {
 	enum ezprof_weight weight = ezprof_finding_weight(finding->kind);
-	struct ezprof_top_state state = no_state;
+	struct ezprof_top_state state = {word_of(finding->kind), '!',
+					 PROBLEM_SEVERITY - (double)rank};
 	size_t i;
 
 	if (weight == EZPROF_NOTE)
-		return state;
-	if (finding->subject == object) {
-		state.word = word_of(finding->kind);
-		state.mark = weight == EZPROF_ADVICE ? '>' : '!';
-		state.severity =
-			weight == EZPROF_ADVICE ? ADVICE_SEVERITY : PROBLEM_SEVERITY - (double)rank;
-		return *state.word ? state : no_state;
+		return;
+	if (weight == EZPROF_ADVICE) {
+		state.mark = '>';
+		state.severity = ADVICE_SEVERITY;
 	}
-	for (i = 0; i < finding->n_waiting; i++) {
-		if (finding->waiting[i] == object && weight == EZPROF_PROBLEM)
-			return own_states[WAITS].state;
+	if (finding->subject != EZPROF_NO_OBJECT && *state.word)
+		worsen(&list[finding->subject], state);
+	for (i = 0; i < finding->n_waiting && weight == EZPROF_PROBLEM; i++) {
+		if (finding->waiting[i] != finding->subject)
+			worsen(&list[finding->waiting[i]], own_states[WAITS].state);
 	}
-	return state;
 }
 
 /* A message that is lost is a subscriber's or a publisher's. */
@@ -95,53 +100,101 @@ static bool has_lost(const struct ezprof_object *object)
 	return object->scope == EZPROF_SUB && ezprof_figure(object, EZPROF_SUB_LOST_TOTAL, 0.0) > 0;
 }
 
-struct ezprof_top_state ezprof_top_state_of(const struct ezprof_model *model,
-					    const struct ezprof_findings *findings, size_t object)
+/* How far it can be trusted. */
+static void add_trust(struct ezprof_top_state *state, const struct ezprof_object *object)
 {
-	struct ezprof_top_state state = no_state;
-	const struct ezprof_object *o;
+	if (has_lost(object))
+		worsen(state, own_states[LOST].state);
+	if (object->warming_up)
+		worsen(state, own_states[WARMING].state);
+	if (strcmp(ezprof_label(object, EZPROF_LABEL_SOURCE), "process") == 0)
+		worsen(state, own_states[UNSEEN].state);
+}
+
+static uint64_t process_key(int64_t pid, const char *host)
+{
+	return ezprof_key_text(ezprof_key_whole(ezprof_key(0), (uint64_t)pid), host);
+}
+
+/* Errors are numbered behind the processes. */
+static const struct ezprof_mention *mention_at(const struct ezprof_model *model, size_t number)
+{
+	return number < model->n_processes ? &model->processes[number]
+					   : &model->errors[number - model->n_processes];
+}
+
+static struct ezprof_top_state state_by(const struct ezprof_model *model, size_t number)
+{
+	const char *reason = mention_at(model, number)->reason;
+
+	if (number >= model->n_processes)
+		return own_states[SILENT].state;
+	return reason && strcmp(reason, "exited") == 0 ? own_states[ENDED].state : no_state;
+}
+
+static int add_processes(struct ezprof_top_states *states)
+{
+	const struct ezprof_model *model = states->model;
+	size_t i, n = model->n_processes + model->n_errors;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		const struct ezprof_mention *mention = mention_at(model, i);
+		double severity = state_by(model, i).severity;
+
+		if (mention->pid && severity > 0)
+			err = ezprof_lookup_add(
+				&states->processes,
+				process_key(mention->pid, ezprof_mention_host(model, mention)),
+				severity, i);
+	}
+	ezprof_lookup_sort(&states->processes);
+	return err;
+}
+
+int ezprof_top_states_find(const struct ezprof_model *model, const struct ezprof_findings *findings,
+			   struct ezprof_top_states *ret_states)
+{
 	size_t i;
 
-	if (object == EZPROF_NO_OBJECT)
-		return state;
-	o = &model->objects[object];
+	*ret_states = (struct ezprof_top_states){
+		.model = model, .list = calloc(model->n, sizeof(*ret_states->list))};
+	if (!ret_states->list)
+		return -ENOMEM;
+	for (i = 0; i < model->n; i++)
+		ret_states->list[i] = no_state;
 	for (i = 0; findings && i < findings->n; i++)
-		state = ezprof_top_state_worse(state, by_finding(&findings->list[i], i, object));
-	if (has_lost(o))
-		state = ezprof_top_state_worse(state, own_states[LOST].state);
-	if (o->warming_up)
-		state = ezprof_top_state_worse(state, own_states[WARMING].state);
-	if (strcmp(ezprof_label(o, EZPROF_LABEL_SOURCE), "process") == 0)
-		state = ezprof_top_state_worse(state, own_states[UNSEEN].state);
-	return state;
+		add_finding(ret_states->list, &findings->list[i], i);
+	for (i = 0; i < model->n; i++)
+		add_trust(&ret_states->list[i], &model->objects[i]);
+	return add_processes(ret_states);
 }
 
-static bool is_of(const struct ezprof_model *model, const struct ezprof_mention *mention,
-		  int64_t pid, const char *host)
+void ezprof_top_states_free(struct ezprof_top_states *states)
 {
-	return pid && mention->pid == pid && strcmp(ezprof_mention_host(model, mention), host) == 0;
+	free(states->list);
+	ezprof_lookup_free(&states->processes);
 }
 
-struct ezprof_top_state ezprof_top_state_of_process(const struct ezprof_model *model, int64_t pid,
-						    const char *host)
+struct ezprof_top_state ezprof_top_state_of(const struct ezprof_top_states *states, size_t object)
 {
-	struct ezprof_top_state state = no_state;
-	size_t i;
+	return object == EZPROF_NO_OBJECT ? no_state : states->list[object];
+}
+
+struct ezprof_top_state ezprof_top_state_of_process(const struct ezprof_top_states *states,
+						    int64_t pid, const char *host)
+{
+	const struct ezprof_model *model = states->model;
 
 	if (!*host && model->host)
 		host = model->host;
-	for (i = 0; i < model->n_processes; i++) {
-		const struct ezprof_mention *process = &model->processes[i];
+	EZPROF_EACH_FOUND (&states->processes, process_key(pid, host), found) {
+		const struct ezprof_mention *mention = mention_at(model, found->object);
 
-		if (is_of(model, process, pid, host) && process->reason &&
-		    strcmp(process->reason, "exited") == 0)
-			state = ezprof_top_state_worse(state, own_states[ENDED].state);
+		if (mention->pid == pid && strcmp(ezprof_mention_host(model, mention), host) == 0)
+			return state_by(model, found->object);
 	}
-	for (i = 0; i < model->n_errors; i++) {
-		if (is_of(model, &model->errors[i], pid, host))
-			state = ezprof_top_state_worse(state, own_states[SILENT].state);
-	}
-	return state;
+	return no_state;
 }
 
 bool ezprof_top_state_word(size_t i, const char **ret_word, char *ret_mark, const char **ret_what)

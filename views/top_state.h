@@ -11,13 +11,24 @@ struct ezprof_top_state {
 	double severity;  /* the more the worse */
 };
 
+/* Those of all objects and processes of a model. */
+struct ezprof_top_states {
+	const struct ezprof_model *model;
+	struct ezprof_top_state *list;	/* per object */
+	struct ezprof_lookup processes; /* the mentions that say something of one */
+};
+
+/* findings: NULL = none. ezprof_top_states_free() them in any case. -ENOMEM. */
+int ezprof_top_states_find(const struct ezprof_model *model, const struct ezprof_findings *findings,
+			   struct ezprof_top_states *ret_states);
+void ezprof_top_states_free(struct ezprof_top_states *states);
+
 /* Of one object: what findings say of it, else how far it can be trusted. */
-struct ezprof_top_state ezprof_top_state_of(const struct ezprof_model *model,
-					    const struct ezprof_findings *findings, size_t object);
+struct ezprof_top_state ezprof_top_state_of(const struct ezprof_top_states *states, size_t object);
 
 /* Of a process, by itself: ended, silent; host "" = the document's. */
-struct ezprof_top_state ezprof_top_state_of_process(const struct ezprof_model *model, int64_t pid,
-						    const char *host);
+struct ezprof_top_state ezprof_top_state_of_process(const struct ezprof_top_states *states,
+						    int64_t pid, const char *host);
 
 /* The worse of two. */
 struct ezprof_top_state ezprof_top_state_worse(struct ezprof_top_state a,

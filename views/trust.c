@@ -51,16 +51,28 @@ static void dead(struct ezprof_why_context *c, const struct ezprof_mention *proc
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
-static bool is_told(const struct ezprof_model *model, const struct ezprof_mention *error)
+static uint64_t key_of(const struct ezprof_model *model, const struct ezprof_mention *mention)
+{
+	uint64_t key = ezprof_key_whole(ezprof_key(0), (uint64_t)mention->pid);
+
+	return ezprof_key_text(key, ezprof_mention_host(model, mention));
+}
+
+static bool is_exited(const struct ezprof_mention *process)
+{
+	return process->reason && strcmp(process->reason, "exited") == 0;
+}
+
+/* exited: those processes that are told to be so. */
+static bool is_told(const struct ezprof_model *model, const struct ezprof_lookup *exited,
+		    const struct ezprof_mention *error)
 {
 	const char *host = ezprof_mention_host(model, error);
-	size_t i;
 
-	for (i = 0; i < model->n_processes; i++) {
-		const struct ezprof_mention *process = &model->processes[i];
+	EZPROF_EACH_FOUND (exited, key_of(model, error), found) {
+		const struct ezprof_mention *process = &model->processes[found->object];
 
-		if (error->pid && process->pid == error->pid && process->reason &&
-		    strcmp(process->reason, "exited") == 0 &&
+		if (error->pid && process->pid == error->pid &&
 		    strcmp(ezprof_mention_host(model, process), host) == 0)
 			return true;
 	}
@@ -168,32 +180,32 @@ static bool is_unmeasured(const struct ezprof_object *o)
 	       strcmp(source, "bpf") != 0;
 }
 
-/* Is it the first of its process, on the host of `first`, that nobody measures? */
-static bool begins_process(const struct ezprof_model *model, size_t first, size_t at)
+/* Of the host of `first`, and such that nobody measures it? */
+static bool is_one_more(const struct ezprof_model *model, size_t first, size_t at)
 {
 	const struct ezprof_object *o = &model->objects[at];
-	const char *host = ezprof_label(&model->objects[first], EZPROF_LABEL_HOST);
 
-	if (!is_unmeasured(o) || !o->pid || strcmp(ezprof_label(o, EZPROF_LABEL_HOST), host) != 0)
-		return false;
-	for (size_t i = 0; i < at; i++) {
-		const struct ezprof_object *earlier = &model->objects[i];
-
-		if (is_unmeasured(earlier) && earlier->pid == o->pid &&
-		    strcmp(ezprof_label(earlier, EZPROF_LABEL_HOST), host) == 0)
-			return false;
-	}
-	return true;
+	return is_unmeasured(o) && o->pid &&
+	       strcmp(ezprof_label(o, EZPROF_LABEL_HOST),
+		      ezprof_label(&model->objects[first], EZPROF_LABEL_HOST)) == 0;
 }
 
 /* " 12 13 14"; returns how many there are, PIDS_MAX + 1 for whatever is more. NULL: only counts. */
 static size_t say_pids(struct ez_buffer *text, const struct ezprof_model *model, size_t first)
 {
-	size_t n = 0;
+	int64_t pids[PIDS_MAX + 1];
+	size_t n = 0, k;
 
 	for (size_t i = first; i < model->n && n <= PIDS_MAX; i++) {
-		if (begins_process(model, first, i) && n++ < PIDS_MAX && text)
-			ezprof_put(text, " %lld", (long long)model->objects[i].pid);
+		if (!is_one_more(model, first, i))
+			continue;
+		for (k = 0; k < n && pids[k] != model->objects[i].pid; k++)
+			;
+		if (k < n)
+			continue;
+		pids[n++] = model->objects[i].pid;
+		if (n <= PIDS_MAX && text)
+			ezprof_put(text, " %lld", (long long)pids[k]);
 	}
 	return n;
 }
@@ -268,23 +280,35 @@ static void unprepared(struct ezprof_why_context *c)
 	ezprof_finding_say(c->findings, finding, &text);
 }
 
-void ezprof_why_trust(struct ezprof_why_context *c)
+/* Who died and who was silent; of who died both tell, the agent and its graph server. */
+static void mentions(struct ezprof_why_context *c)
 {
+	const struct ezprof_model *model = c->model;
+	struct ezprof_lookup exited = {0};
+	int err = 0;
 	size_t i;
 
-	for (i = 0; i < c->model->n_processes; i++) {
-		const struct ezprof_mention *process = &c->model->processes[i];
-
-		if (process->reason && strcmp(process->reason, "exited") == 0)
-			dead(c, process);
+	for (i = 0; i < model->n_processes && !err; i++) {
+		if (!is_exited(&model->processes[i]))
+			continue;
+		dead(c, &model->processes[i]);
+		err = ezprof_lookup_add(&exited, key_of(model, &model->processes[i]), 0.0, i);
 	}
-	for (i = 0; i < c->model->n_errors; i++) {
-		const struct ezprof_mention *error = &c->model->errors[i];
+	ezprof_lookup_sort(&exited);
+	for (i = 0; i < model->n_errors && !err; i++) {
+		const struct ezprof_mention *error = &model->errors[i];
 
 		if (!error->reason || strcmp(error->reason, "died") != 0 ||
-		    !is_told(c->model, error))
+		    !is_told(model, &exited, error))
 			silent(c, error);
 	}
+	c->findings->failed |= err != 0;
+	ezprof_lookup_free(&exited);
+}
+
+void ezprof_why_trust(struct ezprof_why_context *c)
+{
+	mentions(c);
 	lost(c);
 	warming_up(c);
 	unprepared(c);

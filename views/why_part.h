@@ -4,10 +4,18 @@
 #define EZPROF_WHY_PART_H
 
 #include "finding.h"
+#include "flow.h"
 
 struct ezprof_why_context {
 	const struct ezprof_model *model, *before; /* before may be NULL */
 	struct ezprof_findings *findings;
+	/* Lookups of flow.h: the weightiest one found is what is asked for. */
+	struct ezprof_lookup blocked; /* publishers that are blocked, by share */
+	struct ezprof_lookup feeders; /* all subscribers */
+	struct ezprof_lookup gaps;    /* subscribers of publishers with a gap, by its length */
+	struct ezprof_lookup limits;  /* subscribers as their publishers: those that can take least,
+					 before all those that nobody measures */
+	struct ezprof_lookup holds;   /* of ezprof_loop_holds() */
 };
 
 /* What counts as blocked: below that a wait now and then is no problem. */
@@ -20,8 +28,20 @@ struct ezprof_why_context {
 void ezprof_say_time_spent(struct ez_buffer *out, struct ezprof_finding *finding,
 			   const struct ezprof_model *model, size_t subscriber);
 
-/* Is the publisher among those that a finding says are held up? */
-bool ezprof_why_is_waiting(const struct ezprof_findings *findings, size_t publisher);
+/* Is the object among those that a finding says are held up? */
+static inline bool ezprof_why_is_waiting(const struct ezprof_findings *findings, size_t object)
+{
+	return findings->marks[object] & EZPROF_MARK_WAITING;
+}
+
+/* Does nobody that is measured feed the publisher? */
+static inline bool ezprof_is_source(const struct ezprof_why_context *c, size_t publisher)
+{
+	return !ezprof_flow_best(&c->feeders, c->model, publisher);
+}
+
+/* Did the publisher's stream stop for much longer than usual (stream.c)? */
+bool ezprof_has_gap(const struct ezprof_object *publisher);
 
 /* Publishers that are blocked, and whom they wait for (blame.c). */
 void ezprof_why_blocked(struct ezprof_why_context *c);
