@@ -91,7 +91,7 @@ static struct ez_channel *channel_new(struct ez_context *context,
 	channel->refs = 1;
 	channel->publisher_id = *publisher_id;
 	channel->local = local ? ez_publisher_ref(local) : NULL;
-	pthread_mutex_init(&channel->lock, NULL);
+	ez_lock_init(&channel->lock);
 	ez_channel_acks_init(channel);
 	channel->retire_job.run = retire;
 	channel->release_job.run = release;

@@ -27,6 +27,18 @@ ez_mono_ns_t ez_deadline_ns(int64_t timeout_ns)
 	return timeout_ns > 0 ? now_ns + (uint64_t)timeout_ns : now_ns;
 }
 
+void ez_lock_init(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
+	pthread_mutex_init(lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
 void ez_cond_init(pthread_cond_t *cond)
 {
 	pthread_condattr_t attributes;

@@ -57,6 +57,13 @@ struct ez_publisher *ez_context_publisher(const struct ez_context *context,
 /* The point in time that lies timeout_ns ahead; EZ_NEVER for EZ_FOREVER. */
 ez_mono_ns_t ez_deadline_ns(int64_t timeout_ns);
 
+/*
+ * A lock that is held for moments only: who finds it taken tries for some microseconds before it
+ * sleeps, where libc can do that. Publisher and receiver in one process meet at three of them with
+ * each message; put to sleep and woken they'd be slower than the other one's turn by far.
+ */
+void ez_lock_init(pthread_mutex_t *lock);
+
 /* pthread_cond_timedwait on CLOCK_MONOTONIC: 0 or ETIMEDOUT. The condition needs ez_cond_init(). */
 void ez_cond_init(pthread_cond_t *cond);
 int ez_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, ez_mono_ns_t deadline_ns);

@@ -44,7 +44,7 @@ static struct ez_publisher *publisher_new(struct ez_context *context, const char
 	publisher->paused = options->start_paused;
 	publisher->listener = (struct ez_io_source){.fd = -1, .ready = ez_link_accept};
 	publisher->graph.source.fd = -1;
-	pthread_mutex_init(&publisher->lock, NULL);
+	ez_lock_init(&publisher->lock);
 	ez_cond_init(&publisher->cond);
 	ez_cond_init(&publisher->turn_cond);
 	ez_poller_init(&publisher->poller);

@@ -159,7 +159,7 @@ static struct ez_subscriber *subscriber_new(struct ez_context *context, const ch
 	subscriber->count_only = options->count_only;
 	subscriber->callback = options->callback;
 	subscriber->user = options->user;
-	pthread_mutex_init(&subscriber->lock, NULL);
+	ez_lock_init(&subscriber->lock);
 	ez_cond_init(&subscriber->cond);
 	queue_init(subscriber);
 	if (subscriber->topic && subscriber->handle && (subscriber->task || !options->task))
