@@ -92,4 +92,10 @@ static inline bool ez_stream_is_open(const struct ez_stream *stream)
 	return stream->source.fd >= 0;
 }
 
+/* Has it begun a large item whose rest is on its way? Needs the seat. */
+static inline bool ez_stream_is_amid(const struct ez_stream *stream)
+{
+	return stream->sink_bytes > 0;
+}
+
 #endif

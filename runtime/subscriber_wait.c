@@ -49,14 +49,18 @@ static struct ez_stream *stream_of(const struct ez_subscriber *subscriber, int f
 
 static void read_sockets(struct ez_subscriber *subscriber, const int *fds, int n)
 {
-	ez_io_take_seat(subscriber->context->io);
+	struct ez_io *io = subscriber->context->io;
+
+	ez_io_take_seat(io);
 	for (int i = 0; i < n; i++) {
 		struct ez_stream *stream = stream_of(subscriber, fds[i]);
 
 		if (!stream || !ez_stream_read_here(stream))
 			ez_poller_forget(&subscriber->poller, fds[i]);
+		else if (ez_stream_is_amid(stream))
+			ez_io_reader_is_here(io, ez_clock_mono_ns());
 	}
-	ez_io_leave_seat(subscriber->context->io);
+	ez_io_leave_seat(io);
 }
 
 static int poll_locked(struct ez_subscriber *subscriber, ez_mono_ns_t deadline_ns)
