@@ -36,23 +36,18 @@ static int make_room_locked(struct ez_publisher *publisher, size_t bytes)
 	return ez_publisher_resize_locked(publisher, bytes > usable / 2 ? bytes : usable / 2);
 }
 
-static int write_slot_locked(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
-			     uint64_t id, size_t bytes)
+static void write_slot_locked(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
+			      uint64_t id, size_t bytes)
 {
-	int err = make_room_locked(publisher, bytes);
-
-	if (err)
-		return err;
 	if (bytes < COPY_UNLOCKED_BYTES) {
 		ez_outgoing_write(outgoing, id, ez_publisher_slot(publisher, id));
-		return 0;
+		return;
 	}
 	/* The slot is free and it is our turn, so it stays ours. */
 	ez_publisher_show_locked(publisher);
 	pthread_mutex_unlock(&publisher->lock);
 	ez_outgoing_write(outgoing, id, ez_publisher_slot(publisher, id));
 	pthread_mutex_lock(&publisher->lock);
-	return 0;
 }
 
 /* Straight into the queues of this process's subscribers, who read the slot itself. */
@@ -93,13 +88,17 @@ static void mark_own_local(struct ez_publisher *publisher)
 	pthread_mutex_unlock(&link->local->lock);
 }
 
-/* The message is in its slot: off it goes. */
-static void send_locked(struct ez_publisher *publisher, size_t bytes, struct ez_item **dropped)
+/* Off it goes: what lies in its slot, or, where that is told, the pieces. */
+static void send_locked(struct ez_publisher *publisher, const struct ez_outgoing *pieces,
+			size_t bytes, struct ez_item **dropped)
 {
 	uint64_t id = publisher->next_id;
 
 	publisher->slots.bytes[id % publisher->num_buffers] = bytes;
-	ez_links_send_locked(publisher, id, bytes);
+	if (pieces)
+		ez_links_send_pieces_locked(publisher, id, pieces, bytes);
+	else
+		ez_links_send_locked(publisher, id, bytes);
 	if (publisher->local_link)
 		deliver_local(publisher->local_link, id, bytes, dropped);
 	mark_own_local(publisher);
@@ -111,13 +110,21 @@ static void send_locked(struct ez_publisher *publisher, size_t bytes, struct ez_
 static int broadcast_locked(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
 			    size_t bytes, struct ez_item **dropped)
 {
-	int err = 0;
+	const struct ez_outgoing *pieces = NULL;
 
-	if (is_wanted_locked(publisher))
-		err = write_slot_locked(publisher, outgoing, publisher->next_id, bytes);
-	if (!err)
-		send_locked(publisher, bytes, dropped);
-	return err;
+	if (is_wanted_locked(publisher)) {
+		int err = make_room_locked(publisher, bytes);
+
+		if (err)
+			return err;
+		if (bytes >= COPY_UNLOCKED_BYTES &&
+		    ez_links_take_pieces_locked(publisher, outgoing))
+			pieces = outgoing;
+		else
+			write_slot_locked(publisher, outgoing, publisher->next_id, bytes);
+	}
+	send_locked(publisher, pieces, bytes, dropped);
+	return 0;
 }
 
 /* One broadcast after the other: the lock alone won't do, since it is dropped while waiting. */
@@ -244,7 +251,7 @@ void ez_broadcast_commit(struct ez_publisher *publisher, size_t bytes, ez_mono_n
 	struct ez_item *dropped = NULL;
 
 	pthread_mutex_lock(&publisher->lock);
-	send_locked(publisher, bytes, &dropped);
+	send_locked(publisher, NULL, bytes, &dropped);
 	publisher->publishing = false;
 	if (publisher->sending_links)
 		ez_gate_drain_locked(publisher, publisher->next_id - 1, deadline_ns);

@@ -8,6 +8,8 @@
 #include "command.h"
 #include "frame.h"
 
+#define TCP_HEAD_BYTES 17
+
 /* Heads that follow each other are one part. */
 static void add_head(struct ez_frames_out *out, size_t bytes)
 {
@@ -33,16 +35,60 @@ void ez_frames_out_add_shm(struct ez_frames_out *out, uint64_t id, const char *s
 	add_head(out, 17 + n);
 }
 
-void ez_frames_out_add_tcp(struct ez_frames_out *out, uint64_t id, const uint8_t *body,
-			   size_t bytes)
+static void put_tcp_head(uint8_t *head, uint64_t id, size_t bytes)
 {
-	uint8_t *head = out->heads + out->head_bytes;
-
 	head[0] = EZ_CMD_TX_TCP;
 	ez_store_u64(head + 1, id);
 	ez_store_u64(head + 9, bytes);
-	add_head(out, 17);
+}
+
+void ez_frames_out_add_tcp(struct ez_frames_out *out, uint64_t id, const uint8_t *body,
+			   size_t bytes)
+{
+	put_tcp_head(out->heads + out->head_bytes, id, bytes);
+	add_head(out, TCP_HEAD_BYTES);
 	out->part[out->parts++] = (struct iovec){(void *)body, bytes};
+}
+
+bool ez_frames_out_fits(const struct ez_outgoing *outgoing)
+{
+	size_t header = EZ_PARTS_HEADER_BYTES(outgoing->n_buffers + 1);
+
+	return TCP_HEAD_BYTES + header <= EZ_FRAME_HEAD_BYTES_MAX &&
+	       1 + outgoing->n_pieces + outgoing->n_buffers <= 2 * EZ_GATHER_MAX;
+}
+
+static void add_parts(struct ez_frames_out *out, const struct iovec *parts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		out->part[out->parts++] = parts[i];
+}
+
+void ez_frames_out_add_pieces(struct ez_frames_out *out, uint64_t id,
+			      const struct ez_outgoing *outgoing, size_t bytes)
+{
+	size_t header = ez_outgoing_write_header(outgoing, id, out->heads + TCP_HEAD_BYTES);
+
+	put_tcp_head(out->heads, id, bytes);
+	add_head(out, TCP_HEAD_BYTES + header);
+	add_parts(out, outgoing->pieces, outgoing->n_pieces);
+	add_parts(out, outgoing->buffers, outgoing->n_buffers);
+}
+
+void ez_frames_out_move(struct ez_frames_out *out, const uint8_t *body, size_t bytes)
+{
+	size_t left = 0, head_left;
+
+	for (uint32_t i = out->done; i < out->parts; i++)
+		left += out->part[i].iov_len;
+	head_left = left > bytes ? left - bytes : 0;
+	left -= head_left;
+	out->done = 0;
+	out->parts = 0;
+	if (head_left)
+		out->part[out->parts++] =
+			(struct iovec){out->heads + TCP_HEAD_BYTES - head_left, head_left};
+	out->part[out->parts++] = (struct iovec){(void *)(body + bytes - left), left};
 }
 
 static void consume(struct ez_frames_out *out, size_t n)

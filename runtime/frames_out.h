@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Frames of one link on their way, in order: heads, which are kept here, and bodies, which lie in
- * leased slots. Plain data; the caller's lock guards it.
+ * leased slots or with the caller. Plain data; the caller's lock guards it.
  */
 #ifndef EZ_FRAMES_OUT_H
 #define EZ_FRAMES_OUT_H
@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 
 #include "gather.h"
+#include "parts.h"
 #include "segment.h"
 
 #define EZ_FRAME_HEAD_BYTES_MAX (32 + EZ_SEGMENT_NAME_BYTES)
@@ -35,6 +36,16 @@ static inline bool ez_frames_out_have_room(const struct ez_frames_out *out)
 void ez_frames_out_add_shm(struct ez_frames_out *out, uint64_t id, const char *segment_name);
 void ez_frames_out_add_tcp(struct ez_frames_out *out, uint64_t id, const uint8_t *body,
 			   size_t bytes);
+
+/*
+ * The same of a message that isn't in its slot, but in the caller's memory, where there is nothing
+ * else to write and it fits. What is left after a write is to be moved before the caller goes on.
+ */
+bool ez_frames_out_fits(const struct ez_outgoing *outgoing);
+void ez_frames_out_add_pieces(struct ez_frames_out *out, uint64_t id,
+			      const struct ez_outgoing *outgoing, size_t bytes);
+/* The body of that only frame, `bytes` of it, lies there now. */
+void ez_frames_out_move(struct ez_frames_out *out, const uint8_t *body, size_t bytes);
 
 static inline void ez_frames_out_clear(struct ez_frames_out *out)
 {

@@ -21,11 +21,17 @@ void ez_link_lease(struct ez_link *link, uint64_t message_id, enum ez_transport 
 	ez_endpoint_lease(link->entry, message_id);
 }
 
+/* A local one does too. */
+static bool takes_shm(const struct ez_link *link)
+{
+	return link->shm_ok && !link->publisher->force_tcp;
+}
+
 static void put_frame(struct ez_link *link, uint64_t id, size_t bytes)
 {
 	struct ez_publisher *publisher = link->publisher;
 
-	if (link->shm_ok && !publisher->force_tcp) {
+	if (takes_shm(link)) {
 		ez_frames_out_add_shm(&link->out, id, publisher->lease->segment->name);
 		ez_link_lease(link, id, EZ_TRANSPORT_SHM);
 	} else {
@@ -56,13 +62,18 @@ static void set_late_job_locked(struct ez_publisher *publisher, ez_mono_ns_t now
 		ez_publisher_unref(publisher);
 }
 
+static void tell_flow_locked(struct ez_publisher *publisher, ez_mono_ns_t now_ns)
+{
+	if (publisher->poller.usable && ez_poller_is_flow_locked(&publisher->poller, now_ns))
+		ez_io_reader_is_here(publisher->context->io, now_ns);
+}
+
 /* All of them have a frame more. */
 static void send_now_or_soon_locked(struct ez_publisher *publisher, bool room)
 {
 	ez_mono_ns_t now_ns = ez_clock_mono_ns();
 
-	if (publisher->poller.usable && ez_poller_is_flow_locked(&publisher->poller, now_ns))
-		ez_io_reader_is_here(publisher->context->io, now_ns);
+	tell_flow_locked(publisher, now_ns);
 	if (is_flow_locked(publisher, now_ns) && ez_gather_add(&publisher->gather, now_ns) &&
 	    room) {
 		if (publisher->gather.held == 1) {
@@ -92,6 +103,50 @@ void ez_links_send_locked(struct ez_publisher *publisher, uint64_t message_id, s
 	}
 	if (any)
 		send_now_or_soon_locked(publisher, room);
+}
+
+bool ez_links_take_pieces_locked(const struct ez_publisher *publisher,
+				 const struct ez_outgoing *outgoing)
+{
+	const struct ez_link *link;
+
+	if (publisher->gather.held || !ez_frames_out_fits(outgoing))
+		return false;
+	for (link = publisher->links; link; link = link->next)
+		if (link->up && ez_link_has_listener(link) && takes_shm(link))
+			return false;
+	return true;
+}
+
+/* What the sockets didn't take: the caller's memory is the caller's again. */
+static void keep_rest_locked(struct ez_publisher *publisher, const struct ez_outgoing *outgoing,
+			     uint64_t message_id, size_t bytes)
+{
+	uint8_t *slot = ez_publisher_slot(publisher, message_id);
+	struct ez_link *link;
+
+	if (publisher->sending_links)
+		ez_outgoing_write(outgoing, message_id, slot);
+	for (link = publisher->links; link; link = link->next)
+		if (link->sending)
+			ez_frames_out_move(&link->out, slot, bytes);
+}
+
+void ez_links_send_pieces_locked(struct ez_publisher *publisher, uint64_t message_id,
+				 const struct ez_outgoing *outgoing, size_t bytes)
+{
+	struct ez_link *link;
+
+	tell_flow_locked(publisher, ez_clock_mono_ns());
+	for (link = publisher->links; link; link = link->next) {
+		if (!link->up || !ez_link_has_listener(link))
+			continue;
+		ez_frames_out_add_pieces(&link->out, message_id, outgoing, bytes);
+		ez_link_lease(link, message_id, EZ_TRANSPORT_TCP);
+	}
+	ez_links_flush_locked(publisher);
+	keep_rest_locked(publisher, outgoing, message_id, bytes);
+	publisher->left_ns = ez_clock_mono_ns();
 }
 
 void ez_links_flush_locked(struct ez_publisher *publisher)

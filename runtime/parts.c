@@ -85,7 +85,8 @@ static uint8_t *put(uint8_t *to, const struct iovec *pieces, size_t n)
 	return to;
 }
 
-void ez_outgoing_write(const struct ez_outgoing *outgoing, uint64_t message_id, uint8_t *to)
+size_t ez_outgoing_write_header(const struct ez_outgoing *outgoing, uint64_t message_id,
+				uint8_t *to)
 {
 	size_t n = outgoing->n_buffers + 1;
 
@@ -95,6 +96,12 @@ void ez_outgoing_write(const struct ez_outgoing *outgoing, uint64_t message_id, 
 	ez_store_u64(to + 18, first_bytes(outgoing));
 	for (size_t i = 1; i < n; i++)
 		ez_store_u64(to + 18 + 8 * i, outgoing->buffers[i - 1].iov_len);
-	to = put(to + EZ_MESSAGE_HEADER_BYTES(n), outgoing->pieces, outgoing->n_pieces);
+	return EZ_MESSAGE_HEADER_BYTES(n);
+}
+
+void ez_outgoing_write(const struct ez_outgoing *outgoing, uint64_t message_id, uint8_t *to)
+{
+	to += ez_outgoing_write_header(outgoing, message_id, to);
+	to = put(to, outgoing->pieces, outgoing->n_pieces);
 	put(to, outgoing->buffers, outgoing->n_buffers);
 }

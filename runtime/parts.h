@@ -45,6 +45,9 @@ struct ez_outgoing {
 /* Marshalled bytes; -EMSGSIZE: too many buffers, or the sum overflows. */
 int ez_outgoing_size(const struct ez_outgoing *outgoing, size_t *ret_bytes);
 
+/* Writes what comes before the buffers, EZ_PARTS_HEADER_BYTES() of them; returns the length. */
+size_t ez_outgoing_write_header(const struct ez_outgoing *outgoing, uint64_t message_id,
+				uint8_t *to);
 /* Writes it to `to`, which has room for ez_outgoing_size(). */
 void ez_outgoing_write(const struct ez_outgoing *outgoing, uint64_t message_id, uint8_t *to);
 

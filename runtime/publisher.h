@@ -190,6 +190,15 @@ void ez_link_lease(struct ez_link *link, uint64_t message_id, enum ez_transport 
  * each: at once, or in a flow of messages with the next ones (gather.h).
  */
 void ez_links_send_locked(struct ez_publisher *publisher, uint64_t message_id, size_t bytes);
+/*
+ * The same of a large message from the caller's memory, without the copy into its slot: only what
+ * sockets that are full leave is copied. Where all channels that listen take it by TCP, no other
+ * frame waits, and it has few enough pieces.
+ */
+bool ez_links_take_pieces_locked(const struct ez_publisher *publisher,
+				 const struct ez_outgoing *outgoing);
+void ez_links_send_pieces_locked(struct ez_publisher *publisher, uint64_t message_id,
+				 const struct ez_outgoing *outgoing, size_t bytes);
 /* Sends what waits for that. Before each wait, and where there may be no next one. */
 void ez_links_flush_locked(struct ez_publisher *publisher);
 void ez_links_send_init(struct ez_publisher *publisher);
