@@ -339,6 +339,8 @@ def slow_reader(server, peer):
     publisher_id = publish(server, peer, "tcp")
     channel, other = FakeChannel(server, publisher_id), FakeChannel(server, publisher_id)
     peer.send("send 2 20000000")
+    for each in (channel, other):
+        each.socket.recv(1, socket.MSG_PEEK)
     time.sleep(0.2)
     assert len(channel.expect_tcp(0)) > 20000000
     channel.ack(0)
