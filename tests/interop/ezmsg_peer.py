@@ -22,11 +22,13 @@ class EzmsgPeer:
         self.address = (host, int(port))
         self.publisher = None
         self.subscriber = None
+        self.subscribers = []  # all of them: one that nobody refers to may be collected at any time
         self.service = GraphService(self.address)
 
     async def sub(self, topic, flag=""):
         options = {"leaky": True, "max_queue": 2} if flag == "leaky" else {}
         self.subscriber = await Subscriber.create(topic, self.address, **options)
+        self.subscribers.append(self.subscriber)
         return "ok"
 
     async def pub(self, topic, buffers, flag):
@@ -85,10 +87,11 @@ class EzmsgPeer:
     async def end(self):
         await self.close()
         self.publisher = self.subscriber = None
+        self.subscribers = []
         return "ok"
 
     async def close(self):
-        for client in (self.publisher, self.subscriber):
+        for client in (self.publisher, *self.subscribers):
             if client:
                 client.close()
                 await client.wait_closed()
