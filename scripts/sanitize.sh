@@ -29,7 +29,7 @@ abi_(sites|builds): compare the instructions of probe sites, which a sanitizer c
 qemu_.*|cross_.*: build for other machines, without sanitizers
 e2e_package: looks at the package, which is a release build
 python_(own_tests|package|elf): look at the package as it is shipped
-runtime_valgrind: memcheck has no room beside a sanitizer'
+runtime_valgrind|views_growth: valgrind has no room beside a sanitizer'
 if [ "$kind" = thread ]; then
     left_out+='
 test_fork|e2e_forks|e2e_discovery: it cannot follow a fork of a process with threads
