@@ -8,7 +8,7 @@
 #include "command.h"
 #include "frame.h"
 
-#define TCP_HEAD_BYTES 17
+#define HEAD_BYTES 17 /* a command and two numbers */
 
 /* Heads that follow each other are one part. */
 static void add_head(struct ez_frames_out *out, size_t bytes)
@@ -31,8 +31,8 @@ void ez_frames_out_add_shm(struct ez_frames_out *out, uint64_t id, const char *s
 	head[0] = EZ_CMD_TX_SHM;
 	ez_store_u64(head + 1, id);
 	ez_store_u64(head + 9, n);
-	memcpy(head + 17, segment_name, n);
-	add_head(out, 17 + n);
+	memcpy(head + HEAD_BYTES, segment_name, n);
+	add_head(out, HEAD_BYTES + n);
 }
 
 static void put_tcp_head(uint8_t *head, uint64_t id, size_t bytes)
@@ -46,7 +46,7 @@ void ez_frames_out_add_tcp(struct ez_frames_out *out, uint64_t id, const uint8_t
 			   size_t bytes)
 {
 	put_tcp_head(out->heads + out->head_bytes, id, bytes);
-	add_head(out, TCP_HEAD_BYTES);
+	add_head(out, HEAD_BYTES);
 	out->part[out->parts++] = (struct iovec){(void *)body, bytes};
 }
 
@@ -54,7 +54,7 @@ bool ez_frames_out_fits(const struct ez_outgoing *outgoing)
 {
 	size_t header = EZ_PARTS_HEADER_BYTES(outgoing->n_buffers + 1);
 
-	return TCP_HEAD_BYTES + header <= EZ_FRAME_HEAD_BYTES_MAX &&
+	return HEAD_BYTES + header <= EZ_FRAME_HEAD_BYTES_MAX &&
 	       1 + outgoing->n_pieces + outgoing->n_buffers <= 2 * EZ_GATHER_MAX;
 }
 
@@ -67,10 +67,10 @@ static void add_parts(struct ez_frames_out *out, const struct iovec *parts, size
 void ez_frames_out_add_pieces(struct ez_frames_out *out, uint64_t id,
 			      const struct ez_outgoing *outgoing, size_t bytes)
 {
-	size_t header = ez_outgoing_write_header(outgoing, id, out->heads + TCP_HEAD_BYTES);
+	size_t header = ez_outgoing_write_header(outgoing, id, out->heads + HEAD_BYTES);
 
 	put_tcp_head(out->heads, id, bytes);
-	add_head(out, TCP_HEAD_BYTES + header);
+	add_head(out, HEAD_BYTES + header);
 	add_parts(out, outgoing->pieces, outgoing->n_pieces);
 	add_parts(out, outgoing->buffers, outgoing->n_buffers);
 }
@@ -87,7 +87,7 @@ void ez_frames_out_move(struct ez_frames_out *out, const uint8_t *body, size_t b
 	out->parts = 0;
 	if (head_left)
 		out->part[out->parts++] =
-			(struct iovec){out->heads + TCP_HEAD_BYTES - head_left, head_left};
+			(struct iovec){out->heads + HEAD_BYTES - head_left, head_left};
 	out->part[out->parts++] = (struct iovec){(void *)(body + bytes - left), left};
 }
 
